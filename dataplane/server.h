@@ -17,11 +17,11 @@
 #include "pmem/engine.h"
 
 struct rte_ring;
-
+struct sessions;
 
 struct server {
     struct engine *engine;
-    struct settings settings; /* changed only by core 0's thread between batches */
+    struct settings settings;   /* changed only by core 0's thread between batches */
     struct stats_header *stats; /* the shared-memory file */
     uint64_t started_ms;
     char run_id[41];
@@ -30,20 +30,23 @@ struct server {
     struct worker *worker; /* [cores] */
     atomic_bool stop;      /* SHUTDOWN, SIGTERM */
     _Atomic uint64_t next_client_id;
+    _Atomic unsigned clients;        /* connected, on all cores */
+    _Atomic uint32_t settings_latch; /* odd while CONFIG SET writes */
 };
 
 struct worker {
     struct server *server;
     unsigned index;
-    struct core *core;            /* the engine's side */
-    struct stats_core *stats;     /* this core's block */
+    struct core *core;        /* the engine's side */
+    struct stats_core *stats; /* this core's block */
     struct transport transport;
-    struct rte_ring *mailbox;     /* messages from housekeeping */
-    uint64_t now_us;              /* monotonic, read once a batch */
-    uint64_t now_ms;              /* wall clock, read once a batch */
-    struct client **clients;      /* all clients of this core, dense */
+    struct rte_ring *mailbox; /* messages from housekeeping */
+    uint64_t now_us;          /* monotonic, read once a batch */
+    uint64_t now_ms;          /* wall clock, read once a batch */
+    struct client **clients;  /* all clients of this core, dense */
     unsigned clients_used, clients_capacity;
-    uint64_t random;              /* state of the core's generator */
+    uint64_t random;           /* state of the core's generator; any value but 0 */
+    struct sessions *sessions; /* made by session_start */
 };
 
 #endif

@@ -6,6 +6,9 @@
  * Dataplane methods: ping {}, info {}, pool.info {}, config.get {pattern}, config.set {name: value, ...},
  * clients {}, client.kill {id}, shutdown {}.
  * Control adds: status {}, stats {}.
+ *
+ * A request without params gets {}. A failed method answers error code -32000 and one sentence. Errors of the protocol
+ * itself have JSON-RPC's codes. A request without an id is carried out and not answered.
  */
 #ifndef DATAPLANE_RPC_RPC_H
 #define DATAPLANE_RPC_RPC_H
@@ -21,13 +24,26 @@ struct rpc_method {
 };
 
 struct rpc_server;
-/* Serve methods[] (ended by a NULL name) on path; the socket is made with mode 0600. */
-struct rpc_server *rpc_server_open(const char *path, const struct rpc_method *methods, void *context, char *error, size_t error_size);
-/* Handle what has arrived, waiting at most timeout_ms. Never blocks on a slow peer; requests over 1 MiB end it. */
+/*
+ * Serve methods[] (ended by a NULL name) on path; the socket is made with mode 0600. A socket that nobody listens on
+ * any more is replaced; one that is served is refused. methods and context stay the caller's and must outlive the
+ * server. NULL with a sentence in error. One thread uses a server.
+ */
+struct rpc_server *rpc_server_open(const char *path, const struct rpc_method *methods, void *context, char *error,
+                                   size_t error_size);
+/*
+ * Handle what has arrived, waiting at most timeout_ms. Returns the number of requests handled or -errno. Never blocks
+ * on a slow peer: a connection that does not read its replies is not read either; requests over 1 MiB end it; when all
+ * places are taken a new connection replaces the one that has been silent longest.
+ */
 int rpc_server_poll(struct rpc_server *server, int timeout_ms);
+/* Sends what replies the sockets take at once, then closes and removes the socket. NULL is allowed. */
 void rpc_server_close(struct rpc_server *server);
 
-/* One call. Returns the result (new reference), or NULL with a sentence in error. Waits timeout_ms at most. */
+/*
+ * One call. params: an object that stays the caller's, or NULL for {}. Returns the result (new reference), or NULL
+ * with a sentence in error. Waits timeout_ms at most.
+ */
 json_t *rpc_call(const char *path, const char *method, json_t *params, int timeout_ms, char *error, size_t error_size);
 
 #endif

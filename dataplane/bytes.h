@@ -2,6 +2,9 @@
 /*
  * A queue of bytes in one contiguous block: appended at the end, consumed at the front. Empty queues own no memory
  * (an idle connection must be small). Bounded by its users, not here. Threads: the owning core's.
+ *
+ * Blocks of the two common sizes are kept on a short free list of the thread, because a request's queue is filled and
+ * emptied within one batch.
  */
 #ifndef DATAPLANE_BYTES_H
 #define DATAPLANE_BYTES_H
@@ -13,6 +16,7 @@
 struct bytes {
     uint8_t *block;
     uint32_t head, len, capacity; /* content: block[head .. head + len) */
+    uint32_t ahead; /* bytes behind the content that its owner wrote before they are due: kept, not read */
 };
 
 static inline uint8_t *
@@ -31,5 +35,7 @@ void bytes_consume(struct bytes *b, size_t n);
 /* Forget what was appended after the content was len long. */
 void bytes_truncate(struct bytes *b, size_t len);
 void bytes_free(struct bytes *b);
+/* Give the calling thread's free lists back; for threads that end before the process does. */
+void bytes_drain(void);
 
 #endif

@@ -19,16 +19,17 @@ struct client;
 
 struct stream {
     struct bytes in;
-    struct bytes out;         /* TCP keeps what is sent here until it is acknowledged */
-    struct client *client;    /* the protocol's side; made when the connection is established */
-    uint64_t id;              /* never used twice in a process */
+    struct bytes out;      /* TCP keeps what is sent here until it is acknowledged */
+    struct client *client; /* the protocol's side; made when the connection is established */
+    uint32_t want;         /* protocol: bytes it needs in `in` at once (a large value); the window grows up to it */
+    uint64_t id;           /* never used twice in a process */
     uint8_t peer_ip[4], local_ip[4];
     uint16_t peer_port, local_port; /* host byte order */
-    bool end_of_input;        /* the peer has sent its last byte */
-    bool close_after_out;     /* protocol: no more input; close once `out` is delivered */
-    bool abort;               /* protocol: drop the connection now */
-    bool gone;                /* transport: the connection is no more; the client must let go */
-    bool ready, dirty;        /* on the list below */
+    bool end_of_input;              /* the peer has sent its last byte */
+    bool close_after_out;           /* protocol: no more input; close once `out` is delivered */
+    bool abort;                     /* protocol: drop the connection now */
+    bool gone;                      /* transport: the connection is no more; the client must let go */
+    bool ready, dirty;              /* on the list below */
     TAILQ_ENTRY(stream) ready_link; /* has input that has not been decoded */
     TAILQ_ENTRY(stream) dirty_link; /* has new output or a wish to close */
 };

@@ -110,8 +110,8 @@ void key_init(const struct engine *engine, struct key *key, const void *data, si
 struct entry {
     const void *value;
     uint32_t len;
-    uint8_t type;  /* enum record_type */
-    uint8_t flags; /* RECORD_RAW */
+    uint8_t type;      /* enum record_type */
+    uint8_t flags;     /* RECORD_RAW */
     int64_t expire_ms; /* absolute; 0 = never */
 };
 
@@ -143,7 +143,8 @@ struct hint {
 };
 
 /* Build and flush the record that entry_edit will probably install. Has no effect on the map; never fails. */
-void entry_prepare(struct core *core, unsigned db, const struct key *key, decide_fn decide, void *arg, struct hint *hint);
+void entry_prepare(struct core *core, unsigned db, const struct key *key, decide_fn decide, void *arg,
+                   struct hint *hint);
 
 /* Carry it out. hint may be NULL. 0, or -EAGAIN, -ENOSPC, -EBADMSG, -E2BIG; on error nothing has changed. */
 int entry_edit(struct core *core, unsigned db, const struct key *key, decide_fn decide, void *arg, struct hint *hint);

@@ -21,7 +21,7 @@ void grace_free(struct grace *grace);
 void grace_online(struct grace *grace, unsigned core);
 void grace_offline(struct grace *grace, unsigned core);
 void grace_quiescent(struct grace *grace, unsigned core);
-uint64_t grace_start(struct grace *grace);                 /* a token */
+uint64_t grace_start(struct grace *grace);            /* a token */
 bool grace_over(struct grace *grace, uint64_t token); /* any core */
 
 #endif

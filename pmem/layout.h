@@ -107,12 +107,12 @@ enum segment_kind { SEGMENT_FREE = 0, SEGMENT_SYSTEM = 1, SEGMENT_RECORDS = 2, S
  * Superblock: copy 0 at offset 0, copy 1 at SUPERBLOCK_COPY. Written copy by copy, signature last; the newest copy
  * whose CRC64 is right counts. The ROOTS word and the segment words live once, behind the copies.
  */
-#define SUPERBLOCK_MAGIC   0x31585558554c4c4fULL
-#define LAYOUT_VERSION     1u
-#define SUPERBLOCK_COPY    2048u
-#define ROOTS_OFFSET       4096u /* the ROOTS word, alone on its line */
-#define SEGMENTS_OFFSET    4160u /* segment words: kind | check, 8 bytes a segment */
-#define SUPERBLOCK_LITTLE  0x01020304u
+#define SUPERBLOCK_MAGIC  0x31585558554c4c4fULL
+#define LAYOUT_VERSION    1u
+#define SUPERBLOCK_COPY   2048u
+#define ROOTS_OFFSET      4096u /* the ROOTS word, alone on its line */
+#define SEGMENTS_OFFSET   4160u /* segment words: kind | check, 8 bytes a segment */
+#define SUPERBLOCK_LITTLE 0x01020304u
 
 struct superblock {
     uint64_t magic;
@@ -127,10 +127,10 @@ struct superblock {
     uint32_t page_size;
     uint32_t page_homes;
     uint32_t reserved;
-    uint8_t hash_key[16];   /* SipHash key, random, never exposed */
-    uint64_t stamp_limit;   /* batch numbers below this are reserved by this boot or an earlier one */
-    uint64_t generation;    /* grows with each rewrite: tells the newer copy */
-    uint64_t clean;         /* 1 after an orderly close */
+    uint8_t hash_key[16]; /* SipHash key, random, never exposed */
+    uint64_t stamp_limit; /* batch numbers below this are reserved by this boot or an earlier one */
+    uint64_t generation;  /* grows with each rewrite: tells the newer copy */
+    uint64_t clean;       /* 1 after an orderly close */
     uint64_t dirty_shutdowns;
     uint64_t created_ms;
     uint64_t crc; /* CRC64 (ISA-L, ECMA) of all before it */

@@ -23,13 +23,13 @@
 #define WORD_TENT    (1ull << 61)
 #define WORD_MOVED   WORD_HELD /* in control words */
 
-#define WORD_OFFSET_BITS  40u
-#define WORD_OFFSET_MASK  ((1ull << WORD_OFFSET_BITS) - 1)
-#define WORD_CHECK_SHIFT  40u
-#define WORD_CHECK_MASK   (31ull << WORD_CHECK_SHIFT)
-#define WORD_TAG_SHIFT    45u
-#define WORD_TAG_MASK     (0xffffull << WORD_TAG_SHIFT)
-#define WORD_LINK_MASK    0xffffull
+#define WORD_OFFSET_BITS 40u
+#define WORD_OFFSET_MASK ((1ull << WORD_OFFSET_BITS) - 1)
+#define WORD_CHECK_SHIFT 40u
+#define WORD_CHECK_MASK  (31ull << WORD_CHECK_SHIFT)
+#define WORD_TAG_SHIFT   45u
+#define WORD_TAG_MASK    (0xffffull << WORD_TAG_SHIFT)
+#define WORD_LINK_MASK   0xffffull
 
 static inline uint64_t
 word_fold(uint64_t w)

@@ -107,7 +107,7 @@ enum segment_kind { SEGMENT_FREE = 0, SEGMENT_SYSTEM = 1, SEGMENT_RECORDS = 2, S
  * Superblock: copy 0 at offset 0, copy 1 at SUPERBLOCK_COPY. Written copy by copy, signature last; the newest copy
  * whose CRC64 is right counts. The ROOTS word and the segment words live once, behind the copies.
  */
-#define SUPERBLOCK_MAGIC  0x31585558554c4c4fULL
+#define SUPERBLOCK_MAGIC  0x313058554c4c4f50ULL /* "POLLUX01" */
 #define LAYOUT_VERSION    1u
 #define SUPERBLOCK_COPY   2048u
 #define ROOTS_OFFSET      4096u /* the ROOTS word, alone on its line */

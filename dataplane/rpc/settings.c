@@ -2,6 +2,7 @@
 /* Settings: parsing, printing and changing by the one table. */
 #include "dataplane/rpc/settings.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -133,8 +134,64 @@ is_text(const char *text)
     return encoded != NULL;
 }
 
+static bool
+is_address(const char *text)
+{
+    struct in_addr address;
+
+    return inet_pton(AF_INET, text, &address) == 1;
+}
+
+static bool
+is_address_or_empty(const char *text)
+{
+    return text[0] == '\0' || is_address(text);
+}
+
+static bool
+is_absolute(const char *text)
+{
+    return text[0] == '/';
+}
+
+static bool
+is_absolute_or_empty(const char *text)
+{
+    return text[0] == '\0' || is_absolute(text);
+}
+
+/* N, or N-M, in a list with commas. */
+static bool
+is_cpu_list(const char *text)
+{
+    int64_t first, last;
+
+    do {
+        if (!parse_integer(text, &first, &text) || first < 0)
+            return false;
+        last = first;
+        if (*text == '-' && (!parse_integer(text + 1, &last, &text) || last < first))
+            return false;
+    } while (*text++ == ',');
+    return text[-1] == '\0';
+}
+
+/* What some texts must look like, so that a mistake is refused where it is made and not when the dataplane starts. */
+static const struct text_rule {
+    size_t offset;
+    bool (*holds)(const char *text);
+    const char *reason;
+} text_rules[] = {
+    {FIELD(bind), is_address, "argument must be an IPv4 address"},
+    {FIELD(gateway), is_address_or_empty, "argument must be an IPv4 address, or empty"},
+    {FIELD(cores), is_cpu_list, "argument must be a list of CPU numbers such as 1,3-5"},
+    {FIELD(pool_path), is_absolute, "argument must be an absolute path"},
+    {FIELD(run_dir), is_absolute, "argument must be an absolute path"},
+    {FIELD(logfile), is_absolute_or_empty, "argument must be an absolute path, or empty"},
+};
+
 static int
-set_string(char *field, const char *text, char *error, size_t error_size)
+set_string(char *field, const struct setting *setting, const char *text, char *error, size_t error_size)
 {
     size_t length = strlen(text);
 
@@ -142,6 +199,9 @@ set_string(char *field, const char *text, char *error, size_t error_size)
         return refuse(-EINVAL, error, error_size, "argument must be shorter than 256 bytes");
     if (!is_text(text))
         return refuse(-EINVAL, error, error_size, "argument must be UTF-8 text without control characters");
+    for (unsigned i = 0; i < sizeof(text_rules) / sizeof(text_rules[0]); i++)
+        if (text_rules[i].offset == setting->offset && !text_rules[i].holds(text))
+            return refuse(-EINVAL, error, error_size, text_rules[i].reason);
     memcpy(field, text, length + 1);
     return 0;
 }
@@ -175,7 +235,7 @@ setting_set(struct settings *settings, const struct setting *setting, const char
     case SETTING_BOOL:
         return set_bool(field, text, error, error_size);
     case SETTING_STRING:
-        return set_string(field, text, error, error_size);
+        return set_string(field, setting, text, error, error_size);
     case SETTING_ENUM:
         return set_enum(field, setting, text, error, error_size);
     case SETTING_INTEGER:

@@ -107,6 +107,16 @@ bad_values_are_refused_and_change_nothing(void)
         {"loglevel", "noti", "one of the following: debug, verbose, notice, warning"},
         {"loglevel", "", "one of the following"},
         {"loglevel", "debug|verbose", "one of the following"},
+        {"bind", "10.77.0", "an IPv4 address"},
+        {"bind", "", "an IPv4 address"},
+        {"gateway", "host", "an IPv4 address, or empty"},
+        {"cores", "", "list of CPU numbers"},
+        {"cores", "0,", "list of CPU numbers"},
+        {"cores", "3-1", "list of CPU numbers"},
+        {"cores", "-1", "list of CPU numbers"},
+        {"cores", "1-2-3", "list of CPU numbers"},
+        {"pool-path", "pool", "an absolute path"},
+        {"logfile", "log", "an absolute path, or empty"},
         {"requirepass", "a\nb", "control characters"},
         {"requirepass", "\xff\xfe", "UTF-8"},
     };
@@ -119,6 +129,17 @@ bad_values_are_refused_and_change_nothing(void)
         CU_ASSERT_PTR_NOT_NULL(strstr(error, rows[i].reason));
     }
     CU_ASSERT_EQUAL(memcmp(&settings, &before, sizeof(before)), 0);
+}
+
+static void
+texts_with_a_form_are_taken(void)
+{
+    settings_default(&settings);
+    CU_ASSERT_EQUAL(set("bind", "192.0.2.1"), 0);
+    CU_ASSERT_EQUAL(set("gateway", ""), 0);
+    CU_ASSERT_EQUAL(set("cores", "0,2-4,7"), 0);
+    CU_ASSERT_EQUAL(set("logfile", ""), 0);
+    CU_ASSERT_EQUAL(set("logfile", "/tmp/log"), 0);
 }
 
 static void
@@ -238,6 +259,7 @@ static const struct unit_test tests[] = {
     {"names are unique", names_are_unique},
     {"memory has the units of redis.conf", memory_has_the_units_of_redis_conf},
     {"bad values are refused and change nothing", bad_values_are_refused_and_change_nothing},
+    {"texts with a form are taken", texts_with_a_form_are_taken},
     {"values ignore the case of words", values_ignore_the_case_of_words},
     {"strings have a longest length", strings_have_a_longest_length},
     {"a change is whole or not at all", a_change_is_whole_or_not_at_all},

@@ -62,7 +62,7 @@ int space_pressure(const struct space *space);
 
 /* True if space can still be won back (garbage in closed segments, or segments waiting for grace): a writer that
  * found no room should try again in the next batch rather than answer that the pool is full. */
-bool space_hopeful(const struct space *space);
+bool space_hopeful(struct space *space);
 
 struct space_usage {
     uint64_t segments, segments_free, segments_records, segments_table, segments_waiting;

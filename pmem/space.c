@@ -35,6 +35,7 @@ space_open(struct pool *pool, struct grace *grace, unsigned cores)
     space->pool = pool;
     space->grace = grace;
     space->cores = cores;
+    space->hope = UINT64_MAX; /* never looked */
     /* Two for a compaction that wastes the tail of one, one for pages or ROOTS; more where many cores compact. */
     uint64_t more = pool->segments / 32;
     space->reserve = 3 + (more < cores ? more : cores);

@@ -107,7 +107,7 @@ struct tcp_conn {
     uint32_t ts_recent;
     uint16_t mss; /* payload of a full segment we send: the smaller MSS of both, less the timestamp option */
     uint8_t snd_wscale, rcv_wscale;
-    bool use_ts, use_sack;
+    bool use_ts, use_sack, use_wscale;
     bool fin_queued, fin_sent;     /* ours */
     bool fin_received;             /* the peer's; processed when rcv_nxt reaches fin_seq */
     bool discard;                  /* tcp_close was called: what still arrives is acknowledged and dropped */

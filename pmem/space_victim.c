@@ -151,7 +151,7 @@ add_open(const struct space *space, struct space_usage *usage)
     for (unsigned core = 0; core < space->cores; core++) {
         for (unsigned i = 0; i < SPACE_STREAMS; i++) {
             uint64_t next = relaxed(&space->core[core].stream[i].next), end = relaxed(&space->core[core].stream[i].end);
-            if (next >= end)
+            if (!next || next > end) /* none, or being changed */
                 continue;
             uint64_t index = (end - 1) / SEGMENT_SIZE, used = next - index * SEGMENT_SIZE;
             int64_t dead = BALANCE_BIAS - live_bytes(&space->segment[index]);

@@ -55,7 +55,7 @@ worth(const struct arp_entry *entry, uint64_t now_us)
 {
     if (entry->ip == 0)
         return 0;
-    if (!entry->known)
+    if (entry->confirmed_us == 0)
         return 1 + entry->asked_us;
     if (entry->used_us && now_us - entry->used_us < ARP_IN_USE_US)
         return UINT64_MAX;
@@ -146,7 +146,7 @@ arp_send(struct net *net, struct rte_mbuf *frame, uint32_t neighbour, uint64_t n
         rte_pktmbuf_free(frame);
         return;
     }
-    if (!entry->known || now_us - entry->confirmed_us > ARP_FRESH_US)
+    if (entry->confirmed_us == 0 || now_us - entry->confirmed_us > ARP_FRESH_US)
         ask(net, entry, now_us);
     if (entry->known) {
         leave(net, entry, frame, now_us);
@@ -157,6 +157,18 @@ arp_send(struct net *net, struct rte_mbuf *frame, uint32_t neighbour, uint64_t n
         rte_pktmbuf_free(entry->held);
     }
     entry->held = frame;
+}
+
+void
+arp_suggest(struct net *net, uint32_t neighbour, const struct rte_ether_addr *mac, uint64_t now_us)
+{
+    struct arp_entry *entry = arp_find(net->arp, neighbour);
+    if (!entry)
+        entry = arp_add(net->arp, neighbour, now_us);
+    if (!entry || entry->known || !rte_is_valid_assigned_ether_addr(mac))
+        return;
+    entry->mac = *mac;
+    entry->known = true;
 }
 
 static bool

@@ -96,13 +96,29 @@ net_buffer(struct net *net, uint32_t len, uint8_t **payload)
     return frame;
 }
 
+/* Where packets to dst go first; 0: nowhere. */
+static uint32_t
+next_hop(const struct net *net, uint32_t dst)
+{
+    return ((dst ^ net->address) & net->mask) == 0 ? dst : net->gateway;
+}
+
+void
+net_note_sender(struct net *net, const struct rte_mbuf *frame, uint32_t src, uint64_t now_us)
+{
+    const struct rte_ether_hdr *eth = rte_pktmbuf_mtod(frame, const struct rte_ether_hdr *);
+    uint32_t hop = next_hop(net, src);
+    if (hop)
+        arp_suggest(net, hop, &eth->src_addr, now_us);
+}
+
 void
 net_output(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol, uint64_t now_us)
 {
     struct rte_ether_hdr *eth = rte_pktmbuf_mtod(frame, struct rte_ether_hdr *);
     eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
     ip_write(net, frame, dst, protocol);
-    uint32_t hop = ((dst ^ net->address) & net->mask) == 0 ? dst : net->gateway;
+    uint32_t hop = next_hop(net, dst);
     if (hop == 0) {
         drop(net, frame, NET_DROP_NO_ROUTE);
         return;

@@ -55,6 +55,9 @@ void net_close(struct net *net);
 /* True: a TCP packet, described in *packet; the frame stays the caller's. False: dealt with, the frame is gone. */
 bool net_input(struct net *net, struct rte_mbuf *frame, struct ip_packet *packet, uint64_t now_us);
 
+/* The sender of this packet begins a connection: remember which way it came. */
+void net_note_sender(struct net *net, const struct rte_mbuf *frame, uint32_t src, uint64_t now_us);
+
 /* Send a frame whose data is NET_HEADROOM bytes left for headers and then the payload of that protocol, to dst. The
  * frame is the net's from here. Nothing leaves before net_flush or a full queue. */
 void net_output(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol, uint64_t now_us);

@@ -134,6 +134,7 @@ accept_connection(struct tcp_transport *transport, struct flow *ended, const str
     struct stream *stream = &flow->tcp.stream;
     uint32_t iss =
         tcp_isn(transport->isn_key, stream->local_ip, stream->local_port, stream->peer_ip, stream->peer_port, now_us);
+    net_note_sender(&transport->net, arrival->frame, arrival->key.peer_ip, now_us);
     tcp_accept(&flow->tcp, &transport->config, &arrival->segment, iss, now_us);
     flow->half_open = true;
     TAILQ_INSERT_TAIL(&transport->half_open, flow, half_open_link);

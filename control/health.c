@@ -67,10 +67,19 @@ look_at_cores(struct supervise *supervise, int64_t now_ms)
     }
 }
 
-static enum supervise_state
-judge(const struct supervise *supervise, int64_t now_ms)
+/* While a process is stopped, time stands still for it: nothing of it is late. */
+static void
+forgive(struct supervise *supervise, int64_t now_ms)
 {
-    if (is_stopped(supervise->pid))
+    supervise->heartbeat_ms = now_ms;
+    for (unsigned i = 0; i < STATS_CORES; i++)
+        supervise->moved_ms[i] = now_ms;
+}
+
+static enum supervise_state
+judge(const struct supervise *supervise, int64_t now_ms, bool stopped)
+{
+    if (stopped)
         return SUPERVISE_STOPPED;
     if (supervise->serving_ms == 0)
         return SUPERVISE_STARTING;
@@ -88,8 +97,11 @@ health_look(struct supervise *supervise, int64_t now_ms)
         [SUPERVISE_HUNG] = "gives no sign of life",
     };
     uint64_t heartbeat = supervise->seen.header.heartbeat_ms;
+    bool stopped = is_stopped(supervise->pid);
     enum supervise_state state;
 
+    if (stopped)
+        forgive(supervise, now_ms);
     if (stats_read(&supervise->seen, supervise->stats_path, supervise->pid, now_ms) == 0 &&
         supervise->seen.header.heartbeat_ms != 0) {
         if (supervise->serving_ms == 0)
@@ -98,7 +110,7 @@ health_look(struct supervise *supervise, int64_t now_ms)
             supervise->heartbeat_ms = now_ms;
         look_at_cores(supervise, now_ms);
     }
-    state = judge(supervise, now_ms);
+    state = judge(supervise, now_ms, stopped);
     if (state != supervise->state)
         log_event("the dataplane (pid %d) %s", (int)supervise->pid, events[state]);
     supervise->state = state;

@@ -42,7 +42,8 @@ void rpc_server_close(struct rpc_server *server);
 
 /*
  * One call. params: an object that stays the caller's, or NULL for {}. Returns the result (new reference), or NULL
- * with a sentence in error. Waits timeout_ms at most.
+ * with a sentence in error, and errno 0 when the server itself answered with that error, else why it could not be
+ * asked. Waits timeout_ms at most.
  */
 json_t *rpc_call(const char *path, const char *method, json_t *params, int timeout_ms, char *error, size_t error_size);
 

@@ -179,5 +179,6 @@ rpc_call(const char *path, const char *method, json_t *params, int timeout_ms, c
         snprintf(error, error_size, "cannot reach %s: %s", path, strerror((int)-code));
     free(request);
     free(line);
+    errno = code < 0 ? (int)-code : 0;
     return result;
 }

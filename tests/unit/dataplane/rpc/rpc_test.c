@@ -161,6 +161,7 @@ failures_say_why(void)
     json_t *params = json_pack("{s:s}", "why", "the moon is full");
 
     CU_ASSERT_PTR_NULL(rpc_call(path, "fail", params, PATIENCE_MS, error, sizeof(error)));
+    CU_ASSERT_EQUAL(errno, 0);
     CU_ASSERT_STRING_EQUAL(error, "the moon is full");
     json_decref(params);
     CU_ASSERT_PTR_NULL(rpc_call(path, "fail", NULL, PATIENCE_MS, error, sizeof(error)));
@@ -169,6 +170,7 @@ failures_say_why(void)
     CU_ASSERT_STRING_EQUAL(error, "unknown method 'nosuch'");
     finish(thread);
     CU_ASSERT_PTR_NULL(rpc_call(path, "echo", NULL, PATIENCE_MS, error, sizeof(error)));
+    CU_ASSERT_EQUAL(errno, ENOENT);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "No such file"));
 }
 
@@ -286,6 +288,7 @@ a_call_gives_up_when_nobody_answers(void)
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(server);
     CU_ASSERT_PTR_NULL(rpc_call(path, "echo", NULL, 30, error, sizeof(error)));
+    CU_ASSERT_EQUAL(errno, ETIMEDOUT);
     CU_ASSERT_PTR_NOT_NULL(strstr(error, "did not answer within 30 ms"));
     rpc_server_close(server);
 }

@@ -133,6 +133,7 @@ struct edit {
     struct slice part[EDIT_PARTS]; /* the new value is their concatenation; data NULL stands for zeros */
     unsigned parts;
     uint8_t type, flags;
+    bool blind;        /* in every call the same new entry, whatever the old one: a plain SET */
     int64_t expire_ms; /* preset to the old entry's, 0 if absent */
 };
 typedef enum verdict (*decide_fn)(const struct entry *old, struct edit *edit, void *arg);
@@ -140,6 +141,8 @@ typedef enum verdict (*decide_fn)(const struct entry *old, struct edit *edit, vo
 /* What entry_prepare leaves for entry_edit; zero it at the start of each batch. */
 struct hint {
     uint64_t seen, word; /* the word that decide() saw, and the one to install if it is still there */
+    uint32_t number;     /* of the prepared record in this batch, from 1 */
+    bool blind;          /* the word fits whatever is there */
 };
 
 /* Build and flush the record that entry_edit will probably install. Has no effect on the map; never fails. */

@@ -41,7 +41,9 @@ void pool_close(struct pool *pool);
 
 /* Reserve the next range of batch numbers durably; returns the new limit (exclusive). Thread: one at a time. */
 uint64_t pool_reserve_stamps(struct pool *pool);
+#ifndef STAMP_RESERVE
 #define STAMP_RESERVE (1ull << 24)
+#endif
 
 static inline const void *
 pool_at(const struct pool *pool, uint64_t offset)

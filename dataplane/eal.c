@@ -127,6 +127,8 @@ eal_start(const struct eal_options *options, bool *huge, char *error, size_t err
                  options->device, rte_strerror(rte_errno));
         return -ENODEV;
     }
+    /* Made for files that we do not use; a process that is killed shall leave nothing behind. */
+    rmdir(rte_eal_get_runtime_dir());
     return 0;
 }
 

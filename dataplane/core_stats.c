@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "dataplane/log.h"
 #include "dataplane/net/net.h"
 #include "dataplane/net/transport_tcp.h"
 #include "dataplane/tcp/tcp.h"
@@ -66,5 +67,7 @@ core_stats_turn(struct core_stats *stats, uint64_t now_us)
     copy_port(worker->stats->counter, stats->port);
     copy_transport(worker->stats->counter, &worker->transport);
     copy_engine(worker->stats->counter, worker->core);
+    /* Settings that live outside the protocol. */
     transport_tcp_keepalive(&worker->transport, (uint64_t)worker->server->settings.tcp_keepalive);
+    log_set_level(worker->server->settings.loglevel);
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dataplane/tcp/tcp_internal.h"
+
 #define WRITE_AHEAD (64u << 10)
 
 uint64_t
@@ -124,6 +126,9 @@ read_input(struct wire *wire, unsigned who)
 
     if (end->conn.discard || wire->now_us < end->read_at_us)
         return;
+    end->conn.stream.want = wire->options.want[who];
+    if (size < wire->options.want[who] && size < wire->options.send[!who] - end->read)
+        return;
     if (in->len > end->conn.config->receive_window && in->len > end->conn.stream.want)
         fault(wire, "more received than the window allows");
     if (most != 0 && size > most)
@@ -161,6 +166,50 @@ write_output(struct wire *wire, unsigned who)
     end->written += size;
 }
 
+static bool
+ranges_are_sound(const struct tcp_range *range, unsigned count, uint32_t above, uint32_t most)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!seq_lt(above, range[i].start) || !seq_lt(range[i].start, range[i].end))
+            return false;
+        above = range[i].end;
+    }
+    return seq_le(above, most);
+}
+
+/* What must hold of a connection at any time. */
+static void
+check_invariants(struct wire *wire, unsigned who)
+{
+    const struct tcp_conn *conn = &wire->end[who].conn;
+    uint32_t flight = conn->snd_nxt - conn->snd_una;
+
+    if (conn->state < TCP_ESTABLISHED)
+        return;
+    if (seq_lt(conn->snd_nxt, conn->snd_una) || flight > conn->stream.out.len + conn->fin_sent)
+        fault(wire, "more in flight than there is");
+    if (seq_lt(conn->rexmit_nxt, conn->snd_una) || seq_lt(conn->rexmit_end, conn->rexmit_nxt) ||
+        seq_lt(conn->snd_nxt, conn->rexmit_end))
+        fault(wire, "lost range outside the flight");
+    if (tcp_pipe(conn) > flight)
+        fault(wire, "more in the pipe than in flight");
+    if (seq_lt(conn->rcv_adv, conn->rcv_nxt))
+        fault(wire, "received beyond the window");
+    if (!ranges_are_sound(conn->received, conn->received_ranges, conn->rcv_nxt, conn->rcv_adv))
+        fault(wire, "ranges received are not ascending and apart");
+    if (!ranges_are_sound(conn->sacked, conn->sacked_ranges, conn->snd_una - 1, conn->snd_nxt))
+        fault(wire, "ranges SACKed are not ascending and apart");
+    if (conn->received_ranges > 0 &&
+        conn->stream.in.ahead != conn->received[conn->received_ranges - 1].end - conn->rcv_nxt)
+        fault(wire, "bytes ahead do not match the ranges");
+    if (conn->received_ranges == 0 && conn->stream.in.ahead != 0)
+        fault(wire, "bytes ahead without a range");
+    if (flight != 0 && conn->rto_at_us == 0 && conn->persist_at_us == 0)
+        fault(wire, "data in flight without a timer");
+    if (conn->stream.out.len > flight && flight == 0 && conn->persist_at_us == 0)
+        fault(wire, "unsent data without a timer");
+}
+
 /* The client ends its direction alone (shutdown); the server closes when it has read the end and written all. */
 static void
 finish(struct wire *wire, unsigned who)
@@ -192,6 +241,7 @@ run_end(struct wire *wire, unsigned who)
     write_output(wire, who);
     finish(wire, who);
     flush(wire, who);
+    check_invariants(wire, who);
 }
 
 static void

@@ -21,6 +21,7 @@ struct wire_options {
     uint64_t send[2];               /* bytes each end writes */
     uint32_t read_max[2];           /* most an end reads at a time; 0 = all there is */
     uint32_t read_every_us[2];      /* 0 = at once */
+    uint32_t want[2];               /* an end reads nothing before it has so much, or all there will be */
     bool close_first[2];            /* closes as soon as it has written all; else after the peer's end */
     bool no_ts, no_sack, no_wscale; /* the client's SYN lacks the option */
     uint16_t syn_mss;               /* the client's MSS option; 0: as configured, 1: none */

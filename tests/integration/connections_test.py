@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ten thousand connections at a time, and many thousands one after another."""
 import resource
+import socket
 
 import harness
 from harness import Wire, command, equal
@@ -64,7 +65,7 @@ def test_reset_by_the_client():
     """A client that vanishes with data in flight, by RST."""
     for _ in range(500):
         wire = Wire()
-        wire.socket.setsockopt(harness.socket.SOL_SOCKET, harness.socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
+        wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
         wire.send(command('GET', 'conn:1') * 100)
         wire.close()
     test_none_is_leaked()

@@ -6,116 +6,16 @@ instance that tests/integration/run started; POLLUX_HOST and POLLUX_PORT may nam
 """
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
 import traceback
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-HOST = os.environ.get('POLLUX_HOST', '10.77.0.2')
-PORT = int(os.environ.get('POLLUX_PORT', '6379'))
-BUILD = os.environ.get('POLLUX_BUILD', os.path.join(TOP, 'build', 'release'))
-PATIENCE = 60  # seconds after which a wait counts as a hang; no test measures time
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'scripts'))
+from lib import BUILD, HOST, PATIENCE, PORT, TOP, Closed, Instance, ReplyError, Wire, command, wait_until  # noqa: E402
 
-
-class Closed(Exception):
-    """The server closed the connection."""
-
-
-class ReplyError(Exception):
-    """An error reply, its text without the leading minus."""
-
-
-class Wire:
-    """A connection that sends bytes as they are and reads replies one at a time."""
-
-    def __init__(self, host=HOST, port=PORT):
-        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.buffer = b''
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        self.close()
-
-    def close(self):
-        self.socket.close()
-
-    def send(self, data):
-        self.socket.sendall(data)
-
-    def fill(self):
-        try:
-            data = self.socket.recv(1 << 16)
-        except ConnectionResetError:
-            data = b''
-        if not data:
-            raise Closed
-        self.buffer += data
-
-    def take(self, length):
-        while len(self.buffer) < length:
-            self.fill()
-        data, self.buffer = self.buffer[:length], self.buffer[length:]
-        return data
-
-    def line(self):
-        while b'\r\n' not in self.buffer:
-            self.fill()
-        line, self.buffer = self.buffer.split(b'\r\n', 1)
-        return line
-
-    def reply(self):
-        """The next reply as Python has it: error replies are returned, not raised."""
-        line = self.line()
-        kind, rest = line[:1], line[1:]
-        if kind == b'+':
-            return rest.decode()
-        if kind == b'-':
-            return ReplyError(rest.decode())
-        if kind == b':':
-            return int(rest)
-        if kind in b'$=':
-            if rest == b'-1':
-                return None
-            data = self.take(int(rest) + 2)[:-2]
-            return data[4:] if kind == b'=' else data
-        if kind in b'*~>':
-            return None if rest == b'-1' else [self.reply() for _ in range(int(rest))]
-        if kind == b'%':
-            return dict((self.reply(), self.reply()) for _ in range(int(rest)))
-        if kind == b'_':
-            return None
-        if kind == b'#':
-            return rest == b't'
-        if kind == b',':
-            return float(rest)
-        raise AssertionError(f'not a reply: {line!r}')
-
-    def call(self, *words):
-        self.send(command(*words))
-        return self.reply()
-
-    def expect_closed(self):
-        """Everything that still comes, up to the end of the connection."""
-        try:
-            while True:
-                self.fill()
-        except Closed:
-            rest, self.buffer = self.buffer, b''
-            return rest
-
-
-def command(*words):
-    """The request as clients send it."""
-    parts = [b'*%d\r\n' % len(words)]
-    for word in words:
-        data = word if isinstance(word, bytes) else str(word).encode()
-        parts.append(b'$%d\r\n%s\r\n' % (len(data), data))
-    return b''.join(parts)
+__all__ = ['BUILD', 'HOST', 'PATIENCE', 'PORT', 'TOP', 'Closed', 'Instance', 'ReplyError', 'Wire', 'command',
+           'wait_until']
 
 
 def equal(got, expected, what=''):
@@ -136,14 +36,6 @@ def error(got, *starts):
     """got is an error reply that begins with one of starts."""
     if not isinstance(got, ReplyError) or not str(got).startswith(starts):
         raise AssertionError(f'got {got!r}, expected an error that begins with {starts}')
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f'waited {PATIENCE} s in vain for: {what}')
-        time.sleep(0.02)
 
 
 def run(*words, stdin=None, timeout=PATIENCE * 3, check=True):

@@ -10,7 +10,7 @@ roots_install(struct core *core, const struct roots *roots)
     struct engine *engine = core->engine;
     const struct slice value = {.data = roots, .len = sizeof(*roots)};
     uint32_t size = (uint32_t)record_size(0, sizeof(*roots), false);
-    uint64_t offset = space_append(engine->space, core->index, SPACE_HOT, size, true);
+    uint64_t offset = space_append(engine->space, core->index, SPACE_COLD, size, true);
     if (!offset)
         return -ENOSPC;
     struct record_spec spec = {.key = "", .part = &value, .parts = 1, .type = RECORD_ROOTS, .stamp = core_stamp(core)};

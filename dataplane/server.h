@@ -30,8 +30,10 @@ struct server {
     struct worker *worker; /* [cores] */
     atomic_bool stop;      /* SHUTDOWN, SIGTERM */
     _Atomic uint64_t next_client_id;
-    _Atomic unsigned clients;        /* connected, on all cores */
-    _Atomic uint32_t settings_latch; /* odd while CONFIG SET writes */
+    _Atomic unsigned clients;      /* connected, on all cores */
+    atomic_flag settings_latch;    /* held while CONFIG SET writes */
+    _Atomic uint32_t stats_epoch;  /* grows with CONFIG RESETSTAT */
+    uint64_t stats_base[COUNTERS]; /* what the counters were then, summed over the cores */
 };
 
 struct worker {

@@ -35,9 +35,11 @@ struct client {
     uint8_t db;
     uint8_t protocol; /* 2 or 3 */
     bool authenticated, closing, no_evict, local_peer;
-    bool held;     /* a command of this batch was put off: so are all later ones */
-    uint8_t wait;  /* enum client_wait */
+    bool held;    /* a command of this batch was put off: so are all later ones */
+    bool again;   /* to be decoded again after this batch */
+    uint8_t wait; /* enum client_wait */
     char name[64], lib_name[48], lib_version[24];
+    char *long_name; /* the whole name where it does not fit above; owned */
     uint64_t created_ms, last_ms, commands;
     const struct command *last_command;
     struct resp_parser *parser; /* state of a command that is not complete yet; resp/parse.h */
@@ -46,7 +48,8 @@ struct client {
     uint32_t progress;     /* of a multi-key command: keys done */
     int64_t tally;         /* its result so far */
     size_t reply_start;    /* length of stream->out where the reply of the present command begins */
-    size_t consumed;       /* bytes of stream->in that the commands done in this batch took up */
+    size_t decoded;        /* bytes of stream->in that the commands decoded in this batch take up */
+    size_t consumed;       /* and those of them that were executed */
     unsigned index;        /* in worker->clients */
     TAILQ_ENTRY(client) wait_link;
 };
@@ -62,11 +65,8 @@ struct request {
     struct key key;             /* of the first key, if the command has one (command->first_key > 0 and present) */
     struct hint hint;           /* between prepare and execute */
     const char *protocol_error; /* not a command but the end of the connection, with this error ("" = without a word) */
-    union {                     /* what decide() remembers of its verdict, for the reply; set anew at each call */
-        int64_t integer;
-        struct entry old;
-        uint8_t scratch[96];
-    } outcome;
+    bool runnable;              /* known, right number of arguments, allowed: prepare may be called */
+    bool done;                  /* executed: its input is consumed in finish */
 };
 
 enum command_result {
@@ -99,6 +99,9 @@ enum command_flag {
     CMD_SKIP_MONITOR = 1 << 15,
     CMD_MAY_REPLICATE = 1 << 16,
     CMD_NO_ASYNC_LOADING = 1 << 17,
+    /* Ours: changes what later commands of the connection mean (database, protocol, rights), so they are decoded
+     * only after it has run. */
+    CMD_SESSION = 1 << 30,
 };
 
 /* A row of commands.def. What is text is for COMMAND INFO, COMMAND DOCS and docs/commands.md. */
@@ -115,8 +118,10 @@ struct command {
     const char *group, *since, *complexity, *summary;
     const char *categories; /* ACL categories that do not follow from flags and group */
     const char *key_flags;  /* of the keys, e.g. "RW ACCESS UPDATE" */
+    const char *key_notes;
     const char *tips;
-    const char *arguments; /* see docs.c */
+    const char *arguments; /* see docs.h */
+    const char *doc_flag, *deprecated_since, *replaced_by;
 };
 
 #endif

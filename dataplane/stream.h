@@ -21,7 +21,7 @@ struct stream {
     struct bytes in;
     struct bytes out;      /* TCP keeps what is sent here until it is acknowledged */
     struct client *client; /* the protocol's side; made when the connection is established */
-    uint32_t want;         /* protocol: bytes it needs in `in` at once (a large value); the window grows up to it */
+    uint32_t want;         /* protocol: bytes it needs in `in` at once (a large value): the window grows by it */
     uint64_t id;           /* never used twice in a process */
     uint8_t peer_ip[4], local_ip[4];
     uint16_t peer_port, local_port; /* host byte order */

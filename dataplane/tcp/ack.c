@@ -40,8 +40,9 @@ measure_from(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t 
         }
     } else if (conn->use_ts && segment->has_timestamp && segment->ts_echo != 0) {
         uint64_t rtt_us = (uint64_t)(tcp_ts_now(conn, now_us) - segment->ts_echo) << 10;
+        /* it includes the wait for our timer when it was the ACK that got lost: believed up to twice the RTO */
         if (rtt_us < TCP_RTO_MAX_US)
-            measure(conn, rtt_us);
+            measure(conn, rtt_us < 2ull * conn->rto_us ? rtt_us : 2ull * conn->rto_us);
     }
 }
 

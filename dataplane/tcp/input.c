@@ -261,6 +261,8 @@ input_checked(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t
         return drop;
     if (conn->stream.end_of_input) { /* nothing comes after a FIN, but it may come again */
         ack_soon(conn);
+        if (conn->state == TCP_TIME_WAIT)
+            tcp_time_wait(conn, now_us);
         return end == conn->rcv_nxt ? TCP_ACCEPTED : TCP_DROP_STATE;
     }
     if (conn->discard && conn->state == TCP_FIN_WAIT_2 && seq_lt(conn->rcv_nxt, segment->seq + segment->len)) {

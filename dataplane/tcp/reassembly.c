@@ -62,11 +62,11 @@ receive_out_of_order(struct tcp_conn *conn, uint32_t seq, const uint8_t *payload
 {
     struct bytes *in = &conn->stream.in;
     uint32_t end = seq + len;
-    struct tcp_range merged[TCP_MAX_RANGES];
+    struct tcp_range ranges[TCP_MAX_RANGES];
     uint8_t count = conn->received_ranges;
 
-    memcpy(merged, conn->received, count * sizeof(merged[0]));
-    if (!tcp_range_add(merged, &count, seq, end))
+    memcpy(ranges, conn->received, sizeof(ranges));
+    if (!tcp_range_add(ranges, &count, seq, end))
         return TCP_DROP_QUEUE;
     uint8_t *room = bytes_reserve(in, end - conn->rcv_nxt);
     if (room == NULL)
@@ -74,14 +74,27 @@ receive_out_of_order(struct tcp_conn *conn, uint32_t seq, const uint8_t *payload
     fill_holes(conn, room, seq, end, payload);
     if (in->ahead < end - conn->rcv_nxt)
         in->ahead = end - conn->rcv_nxt;
-    memcpy(conn->received, merged, count * sizeof(merged[0]));
+    memcpy(conn->received, ranges, sizeof(ranges));
     conn->received_ranges = count;
     conn->received_last = seq;
-    if (merged[0].start == conn->rcv_nxt) { /* the first hole is closed */
-        bytes_commit(in, merged[0].end - conn->rcv_nxt);
-        conn->rcv_nxt = merged[0].end;
-        tcp_range_drop_below(conn->received, &conn->received_ranges, conn->rcv_nxt);
-    }
+    return TCP_ACCEPTED;
+}
+
+/* Next in order while something waits behind it: closes the first hole, or a part of it. */
+static enum tcp_drop
+receive_at_hole(struct tcp_conn *conn, const uint8_t *payload, uint32_t len)
+{
+    uint32_t seq = conn->rcv_nxt, end = seq + len;
+    uint8_t *room = bytes_reserve(&conn->stream.in, len);
+
+    if (room == NULL)
+        return TCP_DROP_MEMORY;
+    fill_holes(conn, room, seq, end, payload);
+    for (unsigned i = 0; i < conn->received_ranges && seq_le(conn->received[i].start, end); i++)
+        end = seq_max(end, conn->received[i].end);
+    bytes_commit(&conn->stream.in, end - seq);
+    conn->rcv_nxt = end;
+    tcp_range_drop_below(conn->received, &conn->received_ranges, end);
     return TCP_ACCEPTED;
 }
 
@@ -93,8 +106,10 @@ tcp_receive(struct tcp_conn *conn, uint32_t seq, const uint8_t *payload, uint32_
             conn->rcv_nxt += len;
         return TCP_ACCEPTED;
     }
-    if (seq != conn->rcv_nxt || conn->received_ranges != 0)
+    if (seq != conn->rcv_nxt)
         return receive_out_of_order(conn, seq, payload, len);
+    if (conn->received_ranges != 0)
+        return receive_at_hole(conn, payload, len);
     if (!bytes_append(&conn->stream.in, payload, len))
         return TCP_DROP_MEMORY;
     conn->rcv_nxt += len;
@@ -109,7 +124,7 @@ uint32_t
 tcp_window_edge(const struct tcp_conn *conn)
 {
     const struct stream *stream = &conn->stream;
-    uint32_t limit = conn->config->receive_window > stream->want ? conn->config->receive_window : stream->want;
+    uint32_t limit = conn->config->receive_window + stream->want;
     uint32_t room = limit > stream->in.len ? limit - stream->in.len : 0, most = 65535u << conn->rcv_wscale;
     uint32_t edge = conn->rcv_nxt + (room < most ? room : most);
     uint32_t step = conn->config->mss < limit / 2 ? conn->config->mss : limit / 2;

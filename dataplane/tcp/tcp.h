@@ -80,7 +80,7 @@ uint32_t tcp_build(const struct tcp_segment *segment, uint8_t *header);
 
 struct tcp_config {
     uint16_t mss;            /* largest payload we send and take: MTU - 40 */
-    uint32_t receive_window; /* bytes of `in` a connection may hold, reassembly included; stream.want may raise it */
+    uint32_t receive_window; /* bytes of `in` a connection may hold, reassembly included; stream.want adds to it */
     uint32_t keepalive_us;   /* idle time before the first probe; 0 = off */
     uint32_t ts_offset;      /* added to our timestamps, so that they do not tell the uptime (RFC 7323 5.4) */
 };

@@ -17,7 +17,7 @@
 #define TCP_RTO_MIN_US     200000u /* Linux's; RFC 6298 says 1 s, too long for a data centre */
 #define TCP_RTO_MAX_US     60000000u
 #define TCP_DELACK_US      40000u
-#define TCP_TIME_WAIT_US   10000000u /* peers' FINs come again within a second; a new SYN need not wait for the end */
+#define TCP_TIME_WAIT_US   10000000u  /* peers' FINs come again within a second; a new SYN need not wait for the end */
 #define TCP_LINGER_US      120000000u /* after tcp_close, without progress */
 #define TCP_PAWS_IDLE_US   (24ull * 86400 * 1000000) /* RFC 7323 5.5: older timestamps say nothing */
 

@@ -6,6 +6,7 @@ import sys
 
 MAX_FUNCTION = 80
 MAX_FILE = 800
+MAX_LINE = 120
 
 # Who may include whom: the first rule whose folder or file holds the including file counts. A file may always include
 # its own folder. core -> net, tcp, stream, resp, command -> pmem; control sees the statistics and the RPC only.
@@ -61,6 +62,8 @@ def check_text(name, text):
     for number, line in enumerate(text.split('\n'), 1):
         if line != line.rstrip() and not name.endswith('.md'):
             yield number, 'blanks at the end of the line'
+        if len(line) > MAX_LINE and not name.endswith(('.md', '.def', 'meson.build')):
+            yield number, f'{len(line)} columns; the limit is {MAX_LINE}'
 
 
 def check_spdx(name, text):

@@ -70,15 +70,19 @@ install_packages() {
     "${install[@]}" || { apt-get update -q && "${install[@]}"; }
 }
 
-# build DIR MESON-OPTIONS...: configure DIR once, then bring it up to date. Quiet unless it fails.
+# build DIR MESON-OPTIONS...: configure DIR with these options and bring it up to date. Quiet unless it fails.
 build() {
-    local dir=$1 log
+    local dir=$1 log again=()
     shift
     mkdir -p "$dir"
     log=$dir/build.log
-    if [ ! -e "$dir/build.ninja" ] && ! meson setup "$dir" "$top" "$@" >"$log" 2>&1; then
-        tail -n 30 "$log" >&2
-        die "meson could not configure $dir (log: $log)"
+    [ ! -e "$dir/build.ninja" ] || again=(--reconfigure)
+    if [ "$*" != "$(cat "$dir/options" 2>/dev/null)" ] || [ ${#again[@]} = 0 ]; then
+        if ! meson setup "${again[@]}" "$dir" "$top" "$@" >"$log" 2>&1; then
+            tail -n 30 "$log" >&2
+            die "meson could not configure $dir (log: $log)"
+        fi
+        say "$*" >"$dir/options"
     fi
     if ! ninja -C "$dir" >"$log" 2>&1; then
         grep -E -A 5 'FAILED|error:|ERROR' "$log" | head -n 40 >&2

@@ -129,8 +129,10 @@ def test_config():
     with Wire() as wire:
         reply = wire.call('CONFIG', 'GET', 'maxclients', 'timeout')
         equal(sorted(reply[::2]), [b'maxclients', b'timeout'])
-        error(wire.call('CONFIG', 'SET', 'nosuch', '1'), "ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'")
-        error(wire.call('CONFIG', 'SET', 'databases', '8'), "ERR CONFIG SET failed (possibly related to argument 'databases')")
+        error(wire.call('CONFIG', 'SET', 'nosuch', '1'),
+              "ERR Unknown option or number of arguments for CONFIG SET - 'nosuch'")
+        error(wire.call('CONFIG', 'SET', 'databases', '8'),
+              "ERR CONFIG SET failed (possibly related to argument 'databases')")
         error(wire.call('CONFIG', 'SET', 'timeout', '5', 'maxclients', 'many'), 'ERR CONFIG SET failed')
         equal(wire.call('CONFIG', 'GET', 'timeout'), [b'timeout', b'0'], 'nothing of a refused change is applied')
 

@@ -108,7 +108,8 @@ def test_redis_py():
 def test_redis_cli():
     harness.fresh()
     play('redis-cli', [(['COMMAND DOCS'], [ANY])])
-    play('redis-cli', [(['set a b'], [OK]), (['get a'], [bulk(b'b')])], [(['HELLO 3'], [HELLO3]), (['ping'], [b'+PONG\r\n'])])
+    play('redis-cli', [(['set a b'], [OK]), (['get a'], [bulk(b'b')])])
+    play('redis-cli -3', [(['HELLO 3'], [HELLO3]), (['ping'], [b'+PONG\r\n'])])
     scanned = b'*2\r\n' + bulk(b'0') + b'*1\r\n' + bulk(b'a')
     play('redis-cli --bigkeys', [(['DBSIZE'], [b':1\r\n']), (['SCAN 0'], [scanned]), (['TYPE a'], [b'+string\r\n']),
                                  (['STRLEN a'], [b':1\r\n'])])
@@ -137,7 +138,8 @@ def test_memtier():
     play('memtier',
          [(['SET memtier-0 ' + value], [OK]), (['GET memtier-2'], [NULL]), (['SET memtier-3 ' + value], [OK])],
          [(['SET memtier-0 xxxx', 'GET memtier-2', 'SET memtier-3 xxxx', 'GET memtier-2'], [OK, NULL, OK, NULL]),
-          (['SET memtier-3 xxxx', 'GET memtier-3', 'SET memtier-0 xxxx', 'GET memtier-2'], [OK, bulk(b'xxxx'), OK, NULL])],
+          (['SET memtier-3 xxxx', 'GET memtier-3', 'SET memtier-0 xxxx', 'GET memtier-2'],
+           [OK, bulk(b'xxxx'), OK, NULL])],
          [(['HELLO 2'], [HELLO2]), (['SET memtier-0 xxxx'], [OK]), (['GET memtier-2'], [NULL])],
          [(['HELLO 3'], [HELLO3]), (['SET memtier-0 xxxx'], [OK]), (['GET memtier-2'], [NULL3])],
          [(['SELECT 3'], [OK]), (['SET memtier-0 xxxx'], [OK]), (['GET memtier-2'], [NULL])],

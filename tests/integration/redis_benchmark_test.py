@@ -28,7 +28,8 @@ def test_every_test():
 
 def test_random_keys():
     harness.fresh()
-    benchmark('-t', 'set,get', '-n', '20000', '-r', '1000', '-d', '128', '-c', '50', '-P', '16', expected=('SET', 'GET'))
+    benchmark('-t', 'set,get', '-n', '20000', '-r', '1000', '-d', '128', '-c', '50', '-P', '16',
+              expected=('SET', 'GET'))
     with Wire() as wire:
         count = wire.call('DBSIZE')
         assert 900 < count <= 1000, count

@@ -93,7 +93,8 @@ def test_interactive():
     child = Terminal()
     child.wait_for(prompt + '>')
     for line, answer in (('set hello "wor ld"', 'OK'), ('get hello', '"wor ld"'), ('get none', r'\(nil\)'),
-                         ('incr n', r'\(integer\) 1'), ('keys hel*', r'1\) "hello"'), ('nosuch', r'\(error\) ERR unknown'),
+                         ('incr n', r'\(integer\) 1'), ('keys hel*', r'1\) "hello"'),
+                         ('nosuch', r'\(error\) ERR unknown'),
                          ('select 1', 'OK'), ('dbsize', r'\(integer\) 0'), ('help get', 'Get the value of a key')):
         child.write(line + '\r')
         child.wait_for(answer)

@@ -32,7 +32,6 @@ core_stats_commit(struct core_stats *stats, uint64_t cycles)
 {
     struct stats_core *block = stats->worker->stats;
     block->commit.count[stats_bucket(core_stats_ns(stats, cycles))]++;
-    block->counter[COUNTER_batches]++;
 }
 
 static inline void

@@ -313,6 +313,9 @@ say_ready(const struct dataplane *dataplane)
     engine_info(dataplane->server.engine, &info);
     log_write(LEVEL_NOTICE, "ready  %s:%lld  port %s  pool %llu MiB %s", settings->bind, (long long)settings->port,
               dataplane->port.kind, (unsigned long long)(info.size >> 20), persistence_domain_name(info.domain));
+    if (!info.was_clean)
+        log_write(LEVEL_NOTICE, "recovered %llu keys in %llu ms after a shutdown that was not in order",
+                  (unsigned long long)info.walked_keys, (unsigned long long)(info.open_us / 1000));
     if (info.domain == DOMAIN_EMULATED)
         log_write(LEVEL_WARNING, "the pool %s is emulated: what it holds is lost at power-off", info.path);
 }

@@ -167,10 +167,12 @@ change_settings(struct worker *worker, struct message *message)
 {
     struct change_message *change = (struct change_message *)message;
     struct server *server = worker->server;
-    atomic_fetch_add(&server->settings_latch, 1);
+    change->result = -EAGAIN;
+    if (atomic_flag_test_and_set(&server->settings_latch))
+        return;
     change->result = settings_change(&server->settings, change->change, change->count, &change->culprit, change->error,
                                      sizeof(change->error));
-    atomic_fetch_add(&server->settings_latch, 1);
+    atomic_flag_clear(&server->settings_latch);
 }
 
 /* A JSON value as it would stand in a config file. */
@@ -219,8 +221,10 @@ method_config_set(void *context, json_t *params, char *error, size_t error_size)
         free(change);
         return NULL;
     }
-    if (!ask_core(&server->worker[0], &change->message, change_settings, error, error_size))
-        return NULL;
+    do {
+        if (!ask_core(&server->worker[0], &change->message, change_settings, error, error_size))
+            return NULL;
+    } while (change->result == -EAGAIN); /* another core is changing settings at this moment */
     json_t *result = change->result == 0 ? json_true() : NULL;
     if (!result)
         snprintf(error, error_size, "%s: %s", change->name[change->culprit], change->error);

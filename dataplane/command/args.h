@@ -32,7 +32,8 @@ arg_integer(struct client *client, const struct slice *arg, int64_t *value)
     return false;
 }
 
-/* For %.*s: an argument up to its first NUL, at most max bytes. */
+/* For %.*s: an argument up to its first NUL, at most max bytes. Errors that repeat an argument whole use TEXT_WHOLE. */
+#define TEXT_WHOLE INT32_MAX
 static inline int
 arg_text_len(const struct slice *arg, int max)
 {

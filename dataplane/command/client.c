@@ -93,7 +93,8 @@ command_client_setinfo(struct worker *worker, struct request *request)
     bool is_name = arg_is(what, "LIB-NAME");
     (void)worker;
     if (!is_name && !arg_is(what, "LIB-VER")) {
-        reply_errorf(client, "ERR Unrecognized option '%.*s'", arg_text_len(what, 128), (const char *)what->data);
+        reply_errorf(client, "ERR Unrecognized option '%.*s'", arg_text_len(what, TEXT_WHOLE),
+                     (const char *)what->data);
     } else if (!is_printable(value)) {
         reply_errorf(client, "ERR %s cannot contain spaces, newlines or special characters.",
                      is_name ? "lib-name" : "lib-ver");
@@ -192,7 +193,7 @@ parse_type(struct client *client, const struct slice *arg, bool *none)
             return true;
         }
     }
-    reply_errorf(client, "ERR Unknown client type '%.*s'", arg_text_len(arg, 128), (const char *)arg->data);
+    reply_errorf(client, "ERR Unknown client type '%.*s'", arg_text_len(arg, TEXT_WHOLE), (const char *)arg->data);
     return false;
 }
 
@@ -278,7 +279,7 @@ parse_user(struct client *client, const struct slice *arg)
 {
     if (arg->len == 7 && memcmp(arg->data, "default", 7) == 0)
         return true;
-    reply_errorf(client, "ERR No such user '%.*s'", arg_text_len(arg, 128), (const char *)arg->data);
+    reply_errorf(client, "ERR No such user '%.*s'", arg_text_len(arg, TEXT_WHOLE), (const char *)arg->data);
     return false;
 }
 

@@ -99,7 +99,7 @@ parse_hello(struct request *request, int64_t *protocol)
             if (!client_set_name(client, &argv[++i]))
                 return false;
         } else {
-            reply_errorf(client, "ERR Syntax error in HELLO option '%.*s'", arg_text_len(&argv[i], 512),
+            reply_errorf(client, "ERR Syntax error in HELLO option '%.*s'", arg_text_len(&argv[i], TEXT_WHOLE),
                          (const char *)argv[i].data);
             return false;
         }
@@ -149,7 +149,7 @@ command_select(struct worker *worker, struct request *request)
     if (!arg_integer(client, &request->argv[1], &db))
         return COMMAND_DONE;
     if (db < INT32_MIN || db > INT32_MAX)
-        reply_error(client, "ERR value is out of range");
+        reply_error(client, "ERR value is out of range, value must between -2147483648 and 2147483647");
     else if (db < 0 || db >= worker->server->settings.databases)
         reply_error(client, "ERR DB index is out of range");
     else {

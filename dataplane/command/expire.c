@@ -58,7 +58,7 @@ parse_conditions(struct request *request, unsigned *conditions)
         while (n < 4 && !arg_is(&request->argv[i], word[n]))
             n++;
         if (n == 4) {
-            reply_errorf(client, "ERR Unsupported option %.*s", arg_text_len(&request->argv[i], 128),
+            reply_errorf(client, "ERR Unsupported option %.*s", arg_text_len(&request->argv[i], TEXT_WHOLE),
                          (const char *)request->argv[i].data);
             return false;
         }

@@ -113,10 +113,10 @@ split_words(const char *list, char word[WORDS_MAX][64])
 }
 
 static void
-reply_key_flags(struct client *client, const struct command *command)
+reply_key_flags(struct client *client, const char *flags)
 {
     char word[WORDS_MAX][64];
-    unsigned count = split_words(command->key_flags, word);
+    unsigned count = split_words(flags, word);
     reply_set(client, count);
     for (unsigned i = 0; i < count; i++)
         reply_status(client, word[i]);
@@ -127,7 +127,7 @@ reply_tips(struct client *client, const struct command *command)
 {
     char word[WORDS_MAX][64];
     unsigned count = split_words(command->tips, word);
-    reply_array(client, count);
+    reply_set(client, count);
     for (unsigned i = 0; i < count; i++)
         reply_bulk_string(client, word[i]);
 }
@@ -136,17 +136,17 @@ static void
 reply_key_specs(struct client *client, const struct command *command)
 {
     if (command->first_key == 0) {
-        reply_array(client, 0);
+        reply_set(client, 0);
         return;
     }
-    reply_array(client, 1);
+    reply_set(client, 1);
     reply_map(client, command->key_notes ? 4 : 3);
     if (command->key_notes) {
         reply_bulk_string(client, "notes");
         reply_bulk_string(client, command->key_notes);
     }
     reply_bulk_string(client, "flags");
-    reply_key_flags(client, command);
+    reply_key_flags(client, command->key_flags);
     reply_bulk_string(client, "begin_search");
     reply_map(client, 2);
     reply_bulk_string(client, "type");
@@ -301,6 +301,18 @@ command_command_list(struct worker *worker, struct request *request)
     return COMMAND_DONE;
 }
 
+/* SET is the one command whose arguments tell what it does to its key. */
+static const char *
+key_flags_of(const struct command *command, const struct slice *argv, uint32_t argc)
+{
+    if (!has_word(command->key_flags, "variable_flags"))
+        return command->key_flags;
+    for (uint32_t i = 3; i < argc; i++)
+        if (arg_is(&argv[i], "GET"))
+            return "RW access update";
+    return "OW update";
+}
+
 static enum command_result
 reply_keys(struct request *request, bool with_flags)
 {
@@ -323,7 +335,7 @@ reply_keys(struct request *request, bool with_flags)
                 reply_array(client, 2);
             reply_bulk(client, argv[i].data, argv[i].len);
             if (with_flags)
-                reply_key_flags(client, command);
+                reply_key_flags(client, key_flags_of(command, argv, argc));
         }
     }
     return COMMAND_DONE;

@@ -11,7 +11,6 @@
 #include "dataplane/command/command.h"
 #include "dataplane/resp/number.h"
 
-#define ERROR_MAX  1024
 #define HEADER_MAX (INTEGER_TEXT_MAX + 2) /* a kind, a number, CR LF */
 
 /* n bytes at the end of the output, or NULL: memory is out, and the connection with it. */
@@ -54,6 +53,12 @@ append_header(struct client *client, char kind, int64_t number)
         bytes_commit(&client->stream->out, format_header(at, kind, number));
 }
 
+static bool
+is_line_end(char c)
+{
+    return c == '\r' || c == '\n';
+}
+
 /* A line cannot hold line ends: they become blanks. */
 static void
 append_line(struct client *client, char kind, const char *text)
@@ -64,7 +69,7 @@ append_line(struct client *client, char kind, const char *text)
         return;
     at[0] = (uint8_t)kind;
     for (size_t i = 0; i < len; i++)
-        at[i + 1] = (uint8_t)(text[i] == '\r' || text[i] == '\n' ? ' ' : text[i]);
+        at[i + 1] = (uint8_t)(is_line_end(text[i]) ? ' ' : text[i]);
     at[len + 1] = '\r';
     at[len + 2] = '\n';
     bytes_commit(&client->stream->out, len + 3);
@@ -88,15 +93,30 @@ reply_error(struct client *client, const char *text)
     append_line(client, '-', text);
 }
 
+/* Line ends at the end go, others become blanks, as in Redis. */
 void
 reply_errorf(struct client *client, const char *format, ...)
 {
-    char text[ERROR_MAX];
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    reply_error(client, text);
+    uint8_t *at = len < 0 ? NULL : room(client, (size_t)len + 3);
+    if (at) {
+        char *text = (char *)at + 1;
+        at[0] = '-';
+        vsnprintf(text, (size_t)len + 1, format, again);
+        while (len > 0 && is_line_end(text[len - 1]))
+            len--;
+        for (int i = 0; i < len; i++)
+            if (is_line_end(text[i]))
+                text[i] = ' ';
+        text[len] = '\r';
+        text[len + 1] = '\n';
+        bytes_commit(&client->stream->out, (size_t)len + 3);
+    }
+    va_end(again);
 }
 
 void

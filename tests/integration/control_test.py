@@ -158,12 +158,13 @@ def test_kill_9_of_the_dataplane():
     with Wire() as wire:
         equal(wire.call('SET', 'kept', 'yes'), 'OK')
         pid = INSTANCE.kill()
-        wire.expect_closed()
-    wait_until(lambda: INSTANCE.pid() not in (None, pid), 'another dataplane')
-    wait_running()
+        wait_until(lambda: INSTANCE.pid() not in (None, pid), 'another dataplane')
+        wait_running()
+        wire.send(harness.command('PING'))  # of a connection that the new one does not know
+        equal(wire.expect_closed(), b'')
     with Wire() as wire:
         equal(wire.call('GET', 'kept'), b'yes')
-    assert 'signal 9' in ask('status')['dataplane']['last_end'], ask('status')
+    assert f'(pid {pid}) ' in ask('status')['dataplane']['last_end'], ask('status')
 
 
 def test_stopped_dataplane():

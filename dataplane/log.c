@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,12 @@ log_close(void)
     if (log_fd != STDERR_FILENO)
         close(log_fd);
     log_fd = STDERR_FILENO;
+}
+
+bool
+log_is_open(void)
+{
+    return log_fd != STDERR_FILENO;
 }
 
 void

@@ -387,7 +387,8 @@ main(int argc, char **argv)
     }
     if (rc != 0) {
         fprintf(stderr, "pollux-dataplane: %s\n", dataplane.error);
-        log_write(LEVEL_WARNING, "%s", dataplane.error);
+        if (log_is_open())
+            log_write(LEVEL_WARNING, "%s", dataplane.error);
     }
     close_all(&dataplane);
     if (rc == 0)

@@ -44,7 +44,8 @@ struct transport_tcp_options {
 int transport_tcp_open(struct transport *transport, const struct transport_tcp_options *options, char *error,
                        size_t error_size);
 
-/* Seconds of silence before a keepalive probe; 0 = off. For connections that are there too. */
+/* Seconds of silence before a keepalive probe; 0 = off. For new connections; others take it over when their present
+ * time is up. */
 void transport_tcp_keepalive(struct transport *transport, uint64_t seconds);
 
 /* For statistics. */

@@ -75,7 +75,6 @@ commit_lines(struct core *core)
     if (core->deps.used) {
         deps_flush(core);
         persist_fence(SITE_FENCE_COMMIT);
-        core->unfenced = false;
     }
     if (core->stamped)
         stamp_advance(core);
@@ -144,6 +143,8 @@ abandon_prepared(struct core *core)
 void
 batch_commit(struct core *core)
 {
+    if (core->unfenced)
+        batch_prepared(core); /* also what was prepared in vain: compaction reads a segment front to back */
     commit_lines(core);
     abandon_prepared(core);
     core->tail = core->tail_end = 0;

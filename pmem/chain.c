@@ -5,7 +5,7 @@
 #include "pmem/split.h"
 
 #define ALL_STASHES ((PAGE_STASHES < 64 ? 1ull << PAGE_STASHES : 0) - 1)
-#define SPLIT_AT    (PAGE_STASHES * 3 / 4) /* early, so that inserts seldom wait */
+#define SPLIT_AT    (PAGE_STASHES * 2 / 3) /* early: uniform keys fill all pages at about the same time */
 
 int
 stash_take(struct page_state *state)
@@ -23,12 +23,16 @@ stash_take(struct page_state *state)
 static int
 page_full(struct core *core, const struct place *at, struct page_state *state)
 {
-    int starved = atomic_exchange(&state->starved, SPLIT_POSSIBLE);
+    struct space *space = core->engine->space;
+    int outlook = atomic_exchange(&state->outlook, SPLIT_POSSIBLE); /* as of the last try, maybe long ago */
     split_request(core, at);
-    if (starved == SPLIT_AT_LIMIT)
+    if (outlook == SPLIT_AT_LIMIT)
         return -ENOSPC;
-    if (starved == SPLIT_NO_PAGES)
+    uint64_t page = outlook == SPLIT_NO_PAGES ? space_pages_alloc(space, 1, false) : 0;
+    if (outlook == SPLIT_NO_PAGES && !page)
         return no_room(core);
+    if (page)
+        space_pages_free(space, page, 1);
     count(&core->counts.deferred, 1);
     return -EAGAIN;
 }

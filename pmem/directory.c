@@ -31,10 +31,11 @@ lock_directory(struct core *core)
 {
     struct split *s = &core->split;
     struct engine *engine = core->engine;
-    if (roots_load(core) != 0 || atomic_exchange(&s->table->growing, true))
+    if (atomic_exchange(&s->table->growing, true))
         return true;
+    int rc = roots_load(core); /* under the lock: another core may have doubled it a moment ago */
     int db = roots_find(core, s->id);
-    if (db < 0 && !atomic_load(&s->table->reaper)) {
+    if (rc || (db < 0 && !atomic_load(&s->table->reaper))) {
         growth_unlock(core);
         return true; /* emptied this moment */
     }
@@ -137,14 +138,12 @@ entries_slice(struct core *core)
 bool
 directory_tend(struct core *core)
 {
-    switch (core->split.phase) {
-    case SPLIT_LOCK:
-        return lock_directory(core);
-    case SPLIT_DOUBLE:
+    struct split *s = &core->split;
+    if (s->phase == SPLIT_LOCK && !lock_directory(core))
+        return false;
+    if (s->phase == SPLIT_DOUBLE)
         double_slice(core);
-        return true;
-    default:
+    else if (s->phase == SPLIT_ENTRIES)
         entries_slice(core);
-        return true;
-    }
+    return true;
 }

@@ -22,10 +22,18 @@
 #include "pmem/space.h"
 #include "pmem/word.h"
 
-#define TABLES       256u  /* tables at a time, those being reaped included; a table's slot is its id % TABLES */
-#define DEPS_MAX     1024u /* lines in DEPS before they are flushed early */
+#ifndef TABLES
+#define TABLES 256u /* tables at a time, those being reaped included; a table's slot is its id % TABLES */
+#endif
+#ifndef DEPS_MAX
+#define DEPS_MAX 1024u /* lines in DEPS before they are flushed early */
+#endif
+#ifndef PREPARED_MAX
 #define PREPARED_MAX 1024u /* records prepared in a batch; commands beyond it build theirs when they are executed */
-#define LATCHES      65536u
+#endif
+#ifndef LATCHES
+#define LATCHES 65536u
+#endif
 
 static_assert((MAX_CORES & (MAX_CORES - 1)) == 0, "a stamp's core is masked before it indexes");
 static_assert(PAGE_STASHES <= 64, "a page's stash lines are bits of one word");
@@ -41,7 +49,7 @@ struct page_state {
     uint32_t count;            /* in a limbo: pages that are freed together */
     _Atomic uint8_t splitting; /* claimed by the core that splits it */
     _Atomic uint8_t filling;   /* a split fills it: its free stash lines belong to the split */
-    _Atomic uint8_t starved;   /* the last try to split it found no room */
+    _Atomic uint8_t outlook;   /* enum split_outlook: what became of the last try to split it */
     bool met;                  /* by the walk of recovery */
 };
 

@@ -2,7 +2,7 @@
 /* READ: one key, without a latch; and the prefetches that come before a batch's commands. */
 #include "pmem/table.h"
 
-#define PREFETCH_LINES 3 /* of a record: 24 + 16 + 128 bytes and a start in mid-line */
+#define PREFETCH_BYTES 176u /* of a record: header, a key of 16 and a value of 128 bytes */
 
 static inline const struct bucket *
 home_of(struct core *core, unsigned db, uint64_t hash)
@@ -22,13 +22,10 @@ entry_prefetch_record(struct core *core, unsigned db, const struct key *key)
     const struct bucket *home = home_of(core, db, key->hash);
     if (!home)
         return;
-    for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
-        uint64_t word = word_load(&home->slot[i]);
-        if (!word_tag_is(word, key->hash))
-            continue;
-        const uint8_t *record = core->base + word_offset(word);
-        for (unsigned line = 0; line < PREFETCH_LINES; line++)
-            __builtin_prefetch(record + line * LINE_SIZE);
+    for (unsigned match = bucket_match(home, tag_wanted(key->hash)); match; match &= match - 1) {
+        uint64_t offset = word_offset(word_load(&home->slot[__builtin_ctz(match)]));
+        for (uint64_t line = offset / LINE_SIZE; line <= (offset + PREFETCH_BYTES - 1) / LINE_SIZE; line++)
+            __builtin_prefetch(core->base + line * LINE_SIZE);
     }
 }
 

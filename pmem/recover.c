@@ -67,8 +67,11 @@ adopt_word(struct recovery *r, uint64_t word)
 static void
 prefetch_records(const struct recovery *r, const struct bucket *b)
 {
-    for (unsigned i = 0; i < BUCKET_SLOTS; i++)
-        __builtin_prefetch(r->core->base + word_offset(word_load(&b->slot[i])));
+    for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
+        uint64_t word = word_load(&b->slot[i]);
+        if (word & WORD_PRESENT)
+            __builtin_prefetch(r->core->base + word_offset(word));
+    }
 }
 
 /* The chain of a home that is not MOVED. */

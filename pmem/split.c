@@ -130,7 +130,7 @@ begin(struct core *core)
         outlook = SPLIT_NO_PAGES;
     if (outlook == SPLIT_POSSIBLE)
         return true;
-    atomic_store(&page_state(engine, page)->starved, outlook);
+    atomic_store(&page_state(engine, page)->outlook, outlook);
     split_end(core, false);
     return false;
 }
@@ -153,7 +153,8 @@ freeze(const struct core *core, const struct page *page, const struct bucket *ho
             while (word & WORD_PRESENT && !(word & WORD_HELD) && word_good(word) &&
                    !persist_cas(&b->slot[i], word, word_with(word, WORD_HELD)))
                 word = word_load(&b->slot[i]);
-            __builtin_prefetch(core->base + word_offset(word));
+            if (word & WORD_PRESENT)
+                __builtin_prefetch(core->base + word_offset(word));
         }
     }
 }
@@ -272,13 +273,12 @@ bool
 split_tend(struct core *core)
 {
     struct split *s = &core->split;
-    if (s->phase == SPLIT_IDLE && !begin(core))
-        return core->splits.first != 0;
+    if (s->phase == SPLIT_SETTLE && core->commits > s->commits)
+        s->phase = SPLIT_LOCK;
+    bool more = directory_tend(core);
+    if (s->phase == SPLIT_IDLE && more)
+        begin(core);
     if (s->phase == SPLIT_FILL)
         fill(core);
-    else if (s->phase == SPLIT_SETTLE && core->commits > s->commits)
-        s->phase = SPLIT_LOCK;
-    else if (s->phase > SPLIT_SETTLE)
-        return directory_tend(core);
-    return true;
+    return more && (s->phase != SPLIT_IDLE || core->splits.first);
 }

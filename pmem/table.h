@@ -190,6 +190,25 @@ uint32_t page_header_crc(const struct page_header *header);
 /* The header, or its copy, whichever is whole; NULL if neither. */
 const struct page_header *page_header(const struct page *page);
 
+/* A present word with this tag, not TENT. */
+#define TAG_MASK (WORD_PRESENT | WORD_TENT | WORD_TAG_MASK)
+
+static inline uint64_t
+tag_wanted(uint64_t hash)
+{
+    return WORD_PRESENT | (hash & 0xffff) << WORD_TAG_SHIFT;
+}
+
+/* Bit per slot whose word has the tag; without a branch that depends on which. */
+static inline unsigned
+bucket_match(const struct bucket *bucket, uint64_t wanted)
+{
+    unsigned match = 0;
+    for (unsigned i = 0; i < BUCKET_SLOTS; i++)
+        match |= (unsigned)((word_load(&bucket->slot[i]) & TAG_MASK) == wanted) << i;
+    return match;
+}
+
 /* What is wrong with a word that matches by its tag but whose record has another key. */
 bool chain_damaged(struct core *core, uint64_t word);
 
@@ -200,19 +219,19 @@ bool chain_damaged(struct core *core, uint64_t word);
 static inline int
 chain_find(struct core *core, const struct place *at, const struct key *key, struct hit *hit)
 {
-    const uint64_t wanted = WORD_PRESENT | (key->hash & 0xffff) << WORD_TAG_SHIFT;
-    const uint64_t mask = WORD_PRESENT | WORD_TENT | WORD_TAG_MASK;
+    const uint64_t wanted = tag_wanted(key->hash);
     int rc = -ENOENT;
     for (const struct bucket *b = at->home; b; b = chain_next(at->page, b)) {
         persist_yield();
-        for (unsigned i = 0; i < BUCKET_SLOTS; i++) {
-            uint64_t word = word_load(&b->slot[i]);
-            if (__builtin_expect((word & mask) != wanted, 1))
-                continue;
+        for (unsigned match = bucket_match(b, wanted); match; match &= match - 1) {
+            const uint64_t *slot = &b->slot[__builtin_ctz(match)];
+            uint64_t word = word_load(slot);
+            if ((word & TAG_MASK) != wanted)
+                continue; /* displaced this moment */
             const struct record *record = record_of(core, word);
             if (__builtin_expect(word_good(word) && word_names_record(core, word), 1) && record->klen == key->len &&
                 memcmp(record_key(record), key->data, key->len) == 0) {
-                *hit = (struct hit){.bucket = b, .slot = &b->slot[i], .word = word, .record = record};
+                *hit = (struct hit){.bucket = b, .slot = slot, .word = word, .record = record};
                 return 0;
             }
             if (chain_damaged(core, word))

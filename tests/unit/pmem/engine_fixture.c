@@ -40,7 +40,20 @@ fixture_create(uint64_t size, unsigned cores)
 void
 fixture_reopen(unsigned cores)
 {
+    fixture_close();
+    fixture_reattach(cores);
+}
+
+void
+fixture_close(void)
+{
     engine_close(engine);
+    engine = NULL;
+}
+
+void
+fixture_reattach(unsigned cores)
+{
     open_or_abort(0, cores);
 }
 

@@ -17,6 +17,8 @@ extern uint64_t fixture_now; /* ms, given to batch_begin */
 /* A new pool, of one core unless said otherwise; and what is on it, closed and opened again. Abort on failure. */
 void fixture_create(uint64_t size, unsigned cores);
 void fixture_reopen(unsigned cores);
+void fixture_close(void);
+void fixture_reattach(unsigned cores); /* what fixture_close left, or another process */
 void fixture_destroy(void);
 const char *fixture_path(void);
 

@@ -205,6 +205,48 @@ def test_spinning_core():
         equal(INSTANCE.pid(), pid)
 
 
+def flap(times):
+    """The client end of the link goes down and up; each time the server is left with what it was about to send."""
+    script = f'for i in $(seq {times}); do ip link set vc0 down; ip link set vc0 up; done'
+    harness.run('sh', '-c', script, timeout=PATIENCE * 3)
+
+
+def test_a_thousand_link_flaps():
+    value = b'v' * 16000
+    burst = b''.join(harness.command('GET', 'big') for _ in range(50))
+    done = threading.Event()
+    rounds = [0]
+    faults = []
+
+    def load():
+        try:
+            with INSTANCE.clients(), Wire(patience=PATIENCE * 3) as wire:
+                while not done.is_set() or rounds[0] == 0:
+                    wire.send(burst)
+                    for _ in range(50):
+                        equal(wire.reply(), value)
+                    rounds[0] += 1
+        except (OSError, Closed, AssertionError) as fault:
+            faults.append(fault)
+
+    pid = INSTANCE.pid()
+    with Wire(patience=PATIENCE * 3) as quiet:
+        equal(quiet.call('SET', 'big', value), 'OK')
+        threads = [threading.Thread(target=load) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        flap(1000)
+        equal(quiet.call('GET', 'big'), value)
+        done.set()
+        for thread in threads:
+            thread.join()
+    equal(faults, [])
+    equal(INSTANCE.pid(), pid)
+    stats = ask('stats')
+    equal(stats['drops']['net_NO_MBUF']['total'], 0, 'frames dropped for want of buffers')
+    assert stats['counters']['tcp_retransmits']['total'] > 0, 'the flaps lost nothing: was there traffic?'
+
+
 def test_shutdown_by_a_client_ends_both():
     with Wire() as wire:
         equal(wire.call('SET', 'kept', 'yes'), 'OK')

@@ -7,6 +7,7 @@ Arguments: the paths of pollux-control, polluxctl and dataplane_double.
 import json
 import os
 import pty
+import random
 import signal
 import subprocess
 import sys
@@ -80,6 +81,10 @@ class Appliance(unittest.TestCase):
 
     def pid(self):
         return self.status()['dataplane']['pid']
+
+    def runs_anew(self, old):
+        dataplane = self.status()['dataplane']
+        return dataplane['state'] == 'running' and dataplane['pid'] != old
 
 
 class Config(Appliance):
@@ -218,6 +223,37 @@ class Faults(Appliance):
             self.assertTrue(self.status()['dataplane']['attached'])
             self.assertEqual(self.ask('config', 'get')['maxclients'], '444')
 
+    def dataplanes(self):
+        """All processes that were started with this run-dir's settings."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/cmdline', encoding='utf-8') as file:
+                    words = file.read().split('\0')
+            except OSError:
+                continue
+            if os.path.join(self.run_dir, 'settings') in words:
+                found.append(int(pid))
+        return found
+
+    def test_kill_9_of_control_at_any_step(self):
+        seed = random.randrange(1 << 30)
+        print(f'(seed {seed})', file=sys.stderr, flush=True)
+        draw = random.Random(seed)
+        words = (CONTROL, '--config', self.config(), '--dataplane', DOUBLE)
+        for _ in range(40):
+            control = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(draw.random() * 0.01)
+            if draw.random() < 0.2:
+                for pid in self.dataplanes():
+                    os.kill(pid, signal.SIGKILL)
+                time.sleep(draw.random() * 0.01)
+            control.kill()
+            control.wait(PATIENCE)
+        self.start()
+        wait_until(lambda: self.dataplanes() == [self.pid()], 'one dataplane, and that one watched')
+        self.ask('clients')
+
     def test_sigterm_of_control_leaves_the_dataplane(self):
         self.start()
         pid = self.pid()
@@ -232,7 +268,7 @@ class Faults(Appliance):
         pid = self.pid()
         self.ask('config', 'set', 'maxclients', '321')
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: self.state() == 'running' and self.pid() != pid, 'another dataplane')
+        wait_until(lambda: self.runs_anew(pid), 'another dataplane')
         self.assertIn('signal 9', self.status()['dataplane']['last_end'])
         self.assertEqual(self.ask('config', 'get')['maxclients'], '321')
 

@@ -14,7 +14,7 @@
 
 #define CHUNK 256u
 
-static_assert(sizeof(struct flow_key) == 12, "no padding: the key is hashed and compared as bytes");
+static_assert(sizeof(struct flow_key) == 16, "no padding: the key is hashed and compared as bytes");
 static_assert(CONN_TABLE_BURST <= RTE_HASH_LOOKUP_BULK_MAX, "one bulk lookup a burst");
 
 struct conn_table {

@@ -14,10 +14,11 @@
 #include "dataplane/net/timers.h"
 #include "dataplane/tcp/tcp.h"
 
-struct flow_key { /* addresses and ports in network byte order */
+struct flow_key { /* addresses and ports in network byte order; hashed and compared as 16 bytes */
     uint32_t peer_ip, local_ip;
     uint16_t peer_port, local_port;
-};
+    uint32_t zero;
+} __attribute__((aligned(8)));
 
 struct flow {
     struct tcp_conn tcp; /* first: a stream of this transport is its flow */

@@ -2,6 +2,7 @@
 /* Connections: found by all four parts of their address, bounded, given back. */
 #include "dataplane/net/conn_table.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "tests/unit/dataplane/net/wire.h"
@@ -35,7 +36,7 @@ each_part_of_the_key_counts(void)
     struct flow *flow = conn_table_add(table, &key);
     CU_ASSERT_PTR_NOT_NULL_FATAL(flow);
     CU_ASSERT_PTR_EQUAL(find(table, &key), flow);
-    for (unsigned byte = 0; byte < sizeof(key); byte++) {
+    for (unsigned byte = 0; byte < offsetof(struct flow_key, zero); byte++) {
         struct flow_key other = key;
         ((uint8_t *)&other)[byte] ^= 0x40;
         CU_ASSERT_PTR_NULL(find(table, &other));

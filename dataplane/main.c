@@ -314,8 +314,8 @@ say_ready(const struct dataplane *dataplane)
     log_write(LEVEL_NOTICE, "ready  %s:%lld  port %s  pool %llu MiB %s", settings->bind, (long long)settings->port,
               dataplane->port.kind, (unsigned long long)(info.size >> 20), persistence_domain_name(info.domain));
     if (!info.was_clean)
-        log_write(LEVEL_NOTICE, "recovered %llu keys in %llu ms after a shutdown that was not in order",
-                  (unsigned long long)info.walked_keys, (unsigned long long)(info.open_us / 1000));
+        log_write(LEVEL_NOTICE, "recovered %llu keys in %.1f ms after a shutdown that was not in order",
+                  (unsigned long long)info.walked_keys, (double)info.open_us / 1000);
     if (info.domain == DOMAIN_EMULATED)
         log_write(LEVEL_WARNING, "the pool %s is emulated: what it holds is lost at power-off", info.path);
 }
@@ -384,6 +384,8 @@ main(int argc, char **argv)
     if (rc == 0) {
         say_ready(&dataplane);
         rc = core_run(&dataplane.worker, &dataplane.port);
+        if (rc != 0)
+            snprintf(dataplane.error, sizeof(dataplane.error), "Out of memory for the loop.");
     }
     if (rc != 0) {
         fprintf(stderr, "pollux-dataplane: %s\n", dataplane.error);

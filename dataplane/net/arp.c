@@ -111,18 +111,30 @@ fill(const struct net *net, struct rte_mbuf *frame, uint16_t opcode, const struc
 }
 
 static void
-ask(struct net *net, struct arp_entry *entry, uint64_t now_us)
+broadcast_question(struct net *net, uint32_t about)
 {
-    if (entry->asked_us && now_us - entry->asked_us < ARP_BETWEEN_US)
-        return;
-    entry->asked_us = now_us;
     struct rte_mbuf *frame = rte_pktmbuf_alloc(net->port->pool);
     if (!frame) {
         net->drops[NET_DROP_NO_MBUF]++;
         return;
     }
-    fill(net, frame, RTE_ARP_OP_REQUEST, NULL, entry->ip);
+    fill(net, frame, RTE_ARP_OP_REQUEST, NULL, about);
     net_queue(net, frame);
+}
+
+void
+arp_announce(struct net *net)
+{
+    broadcast_question(net, net->address);
+}
+
+static void
+ask(struct net *net, struct arp_entry *entry, uint64_t now_us)
+{
+    if (entry->asked_us && now_us - entry->asked_us < ARP_BETWEEN_US)
+        return;
+    entry->asked_us = now_us;
+    broadcast_question(net, entry->ip);
 }
 
 static void

@@ -42,6 +42,9 @@ struct arp {
 struct arp *arp_create(uint64_t seed); /* NULL: out of memory */
 void arp_free(struct arp *arp);
 
+/* Queue the announcement of our own address. */
+void arp_announce(struct net *net);
+
 /* A received ARP frame: learn, answer. Takes the frame. */
 void arp_input(struct net *net, struct rte_mbuf *frame, uint64_t now_us);
 

@@ -23,12 +23,19 @@ struct flow_key { /* addresses and ports in network byte order; hashed and compa
 struct flow {
     struct tcp_conn tcp; /* first: a stream of this transport is its flow */
     struct flow_key key;
-    bool opened, half_open; /* announced to the protocol; on the list of those that are not established yet */
+    bool opened; /* announced to the protocol, which has not let go yet */
     struct timer timer;
     TAILQ_ENTRY(flow) link; /* all flows, or the free ones */
-    TAILQ_ENTRY(flow) half_open_link;
+    struct aging_list *aging;
+    TAILQ_ENTRY(flow) aging_link;
 };
 TAILQ_HEAD(flow_list, flow);
+
+/* Flows that nobody would miss much, oldest first: not established yet, or only waiting for their end. */
+struct aging_list {
+    struct flow_list flows;
+    unsigned used;
+};
 
 struct conn_table;
 

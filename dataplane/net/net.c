@@ -35,6 +35,13 @@ net_close(struct net *net)
     net->arp = NULL;
 }
 
+void
+net_announce(struct net *net)
+{
+    arp_announce(net);
+    net_flush(net);
+}
+
 static void
 drop(struct net *net, struct rte_mbuf *frame, enum net_drop reason)
 {

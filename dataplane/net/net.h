@@ -52,6 +52,9 @@ struct ip_packet {
 int net_open(struct net *net, struct port *port, uint32_t address, unsigned prefix, uint32_t gateway, uint64_t seed);
 void net_close(struct net *net);
 
+/* Tell all neighbours our hardware address: it may have changed since they learned it (RFC 5227 2.3). */
+void net_announce(struct net *net);
+
 /* True: a TCP packet, described in *packet; the frame stays the caller's. False: dealt with, the frame is gone. */
 bool net_input(struct net *net, struct rte_mbuf *frame, struct ip_packet *packet, uint64_t now_us);
 

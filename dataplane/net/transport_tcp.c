@@ -26,8 +26,8 @@ struct tcp_transport {
     struct tcp_counters counters;
     struct transport_events events;
     struct stream_list ready, dirty;
-    TAILQ_HEAD(, flow) half_open;
-    unsigned half_open_used;
+    struct aging_list half_open, let_go;
+    unsigned connections; /* most at a time */
     uint16_t port;
     uint8_t isn_key[16];
     struct timers timers;
@@ -83,13 +83,22 @@ send_segment(struct tcp_transport *transport, const struct tcp_segment *segment,
 }
 
 static void
-leave_half_open(struct tcp_transport *transport, struct flow *flow)
+stop_aging(struct flow *flow)
 {
-    if (!flow->half_open)
+    if (!flow->aging)
         return;
-    flow->half_open = false;
-    TAILQ_REMOVE(&transport->half_open, flow, half_open_link);
-    transport->half_open_used--;
+    TAILQ_REMOVE(&flow->aging->flows, flow, aging_link);
+    flow->aging->used--;
+    flow->aging = NULL;
+}
+
+static void
+start_aging(struct aging_list *list, struct flow *flow)
+{
+    stop_aging(flow);
+    flow->aging = list;
+    TAILQ_INSERT_TAIL(&list->flows, flow, aging_link);
+    list->used++;
 }
 
 /* ---- receive ---- */
@@ -98,12 +107,12 @@ leave_half_open(struct tcp_transport *transport, struct flow *flow)
 static void
 limit_half_open(struct tcp_transport *transport)
 {
-    if (transport->half_open_used < TRANSPORT_HALF_OPEN)
+    if (transport->half_open.used < TRANSPORT_HALF_OPEN)
         return;
-    struct flow *oldest = TAILQ_FIRST(&transport->half_open);
+    struct flow *oldest = TAILQ_FIRST(&transport->half_open.flows);
     struct tcp_segment rst;
     tcp_abort(&oldest->tcp, &rst);
-    leave_half_open(transport, oldest);
+    stop_aging(oldest);
     mark_dirty(transport, &oldest->tcp.stream);
 }
 
@@ -116,7 +125,7 @@ place(struct tcp_transport *transport, struct flow *ended, const struct flow_key
     if (ended->opened)
         return NULL; /* the protocol has not let go yet; the peer will try again */
     leave_lists(transport, &ended->tcp.stream);
-    leave_half_open(transport, ended);
+    stop_aging(ended);
     timer_cancel(&transport->timers, &ended->timer);
     conn_table_renew(transport->table, ended);
     return ended;
@@ -136,9 +145,7 @@ accept_connection(struct tcp_transport *transport, struct flow *ended, const str
         tcp_isn(transport->isn_key, stream->local_ip, stream->local_port, stream->peer_ip, stream->peer_port, now_us);
     net_note_sender(&transport->net, arrival->frame, arrival->key.peer_ip, now_us);
     tcp_accept(&flow->tcp, &transport->config, &arrival->segment, iss, now_us);
-    flow->half_open = true;
-    TAILQ_INSERT_TAIL(&transport->half_open, flow, half_open_link);
-    transport->half_open_used++;
+    start_aging(&transport->half_open, flow);
     mark_dirty(transport, stream);
 }
 
@@ -176,8 +183,8 @@ deliver(struct tcp_transport *transport, struct flow *flow, const struct arrival
         stray(transport, flow, arrival, now_us);
         return;
     }
-    if (flow->half_open && is_open(flow->tcp.state)) {
-        leave_half_open(transport, flow);
+    if (flow->aging == &transport->half_open && is_open(flow->tcp.state)) {
+        stop_aging(flow);
         flow->opened = true;
         transport->events.opened(transport->events.context, &flow->tcp.stream);
     }
@@ -291,13 +298,14 @@ tell_closed(struct tcp_transport *transport, struct flow *flow)
     flow->tcp.stream.gone = true;
     transport->events.closed(transport->events.context, &flow->tcp.stream);
     flow->tcp.stream.client = NULL;
+    start_aging(&transport->let_go, flow);
 }
 
 static void
 release(struct tcp_transport *transport, struct flow *flow)
 {
     leave_lists(transport, &flow->tcp.stream);
-    leave_half_open(transport, flow);
+    stop_aging(flow);
     timer_cancel(&transport->timers, &flow->timer);
     conn_table_remove(transport->table, flow);
 }
@@ -317,6 +325,14 @@ service(struct tcp_transport *transport, struct flow *flow, uint64_t now_us)
         timer_arm(&transport->timers, &flow->timer, tcp_deadline(&flow->tcp));
 }
 
+/* Keep room for the connections that one burst may open. */
+static void
+make_room(struct tcp_transport *transport)
+{
+    while (conn_table_used(transport->table) + PORT_BURST > transport->connections && transport->let_go.used > 0)
+        release(transport, TAILQ_FIRST(&transport->let_go.flows));
+}
+
 static unsigned
 flush(void *context, uint64_t now_us)
 {
@@ -328,6 +344,7 @@ flush(void *context, uint64_t now_us)
         stream->dirty = false;
         service(transport, (struct flow *)stream, now_us);
     }
+    make_room(transport);
     return net_flush(&transport->net);
 }
 
@@ -386,7 +403,9 @@ transport_tcp_open(struct transport *out, const struct transport_tcp_options *op
     }
     TAILQ_INIT(&transport->ready);
     TAILQ_INIT(&transport->dirty);
-    TAILQ_INIT(&transport->half_open);
+    TAILQ_INIT(&transport->half_open.flows);
+    TAILQ_INIT(&transport->let_go.flows);
+    transport->connections = options->connections;
     transport->events = options->events;
     transport->port = options->tcp_port;
     transport->config = (struct tcp_config){
@@ -403,6 +422,7 @@ transport_tcp_open(struct transport *out, const struct transport_tcp_options *op
                  options->connections);
         return -ENOMEM;
     }
+    net_announce(&transport->net);
     *out = (struct transport){
         .name = "tcp",
         .context = transport,

@@ -7,7 +7,8 @@
  * connections that ended are released here and only here, so a pointer from poll holds until flush.
  *
  * A SYN takes a place in the table; those not established yet are bounded, and the oldest gives way (RFC 4987), so
- * that a flood of SYNs costs live connections nothing.
+ * that a flood of SYNs costs live connections nothing. A connection that the protocol has let go of (TIME_WAIT, or
+ * FIN_WAIT_2) gives way too, oldest first, when the table is about to be full.
  * Threads: the owning core's.
  */
 #ifndef DATAPLANE_NET_TRANSPORT_TCP_H

@@ -64,6 +64,7 @@ open_transport(void)
     now = WIRE_US;
     opened = closed = 0;
     CU_ASSERT_FATAL(transport_tcp_open(&transport, &options, error, sizeof(error)) == 0);
+    CU_ASSERT_EQUAL(wire_drain(), 1); /* the announcement of our address */
 }
 
 static void
@@ -388,6 +389,32 @@ a_full_table_refuses_and_recovers(void)
     close_transport();
 }
 
+/* A client that lets the server close leaves it in TIME_WAIT. So many of them as there are places: none is refused. */
+static void
+connections_at_their_end_make_room(void)
+{
+    open_transport();
+    for (unsigned i = 0; i < 2 * LIMIT; i++) {
+        struct client_end *client = connect_client(wire_ip(10, 0, 1, 9), (uint16_t)(10000 + i));
+        CU_ASSERT_EQUAL_FATAL(client->tcp.state, TCP_ESTABLISHED);
+        bytes_append(&client->tcp.stream.out, "QUIT", 4);
+        speak(client);
+        serve();
+        struct stream *stream = take_ready();
+        CU_ASSERT_PTR_NOT_NULL_FATAL(stream);
+        stream->close_after_out = true;
+        make_dirty(stream);
+        exchange(client);
+        tcp_close(&client->tcp, now);
+        exchange(client);
+        free_client(client);
+    }
+    CU_ASSERT_EQUAL(opened, 2 * LIMIT);
+    CU_ASSERT_EQUAL(closed, 2 * LIMIT);
+    CU_ASSERT_EQUAL(transport_tcp_counters(&transport)->drops[TCP_DROP_LIMIT], 0);
+    close_transport();
+}
+
 static void
 timers_run_and_the_deadline_tells(void)
 {
@@ -425,6 +452,7 @@ static const struct unit_test tests[] = {
     {"a wrong checksum is dropped", a_wrong_checksum_is_dropped},
     {"a flood of SYNs harms nobody", a_flood_of_syns_harms_nobody},
     {"a full table refuses and recovers", a_full_table_refuses_and_recovers},
+    {"connections at their end make room", connections_at_their_end_make_room},
     {"timers run and the deadline tells", timers_run_and_the_deadline_tells},
 };
 

@@ -110,6 +110,8 @@ grow_window(struct tcp_conn *conn, uint32_t acked)
 void
 tcp_new_ack(struct tcp_conn *conn, uint32_t acked, bool limited_by_cwnd)
 {
+    bool fast = conn->recovery == TCP_FAST;
+
     if (conn->recovery != TCP_OPEN && seq_le(conn->recover, conn->snd_una)) {
         conn->recovery = TCP_OPEN;
         conn->rexmit_end = conn->rexmit_nxt;
@@ -120,7 +122,7 @@ tcp_new_ack(struct tcp_conn *conn, uint32_t acked, bool limited_by_cwnd)
         return;
     }
     conn->dup_acks = 0;
-    if (limited_by_cwnd)
+    if (limited_by_cwnd && !fast)
         grow_window(conn, acked);
 }
 

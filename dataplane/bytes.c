@@ -128,10 +128,12 @@ bytes_append(struct bytes *b, const void *data, size_t n)
 void
 bytes_consume(struct bytes *b, size_t n)
 {
+    if (n == b->len && b->ahead == 0) { /* the usual case first */
+        bytes_free(b);
+        return;
+    }
     b->head += (uint32_t)n;
     b->len -= (uint32_t)n;
-    if (b->len + b->ahead == 0)
-        bytes_free(b);
 }
 
 void

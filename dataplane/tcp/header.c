@@ -2,8 +2,6 @@
 /* TCP headers: bytes <-> segments (RFC 9293 3.1, options of RFC 7323 and 2018), and the RST for strangers. */
 #include "dataplane/tcp/tcp_internal.h"
 
-#include <string.h>
-
 #define HEADER_SIZE 20u
 
 enum option {
@@ -100,16 +98,15 @@ tcp_parse(const uint8_t *data, uint32_t len, struct tcp_segment *segment)
 
     if (header < HEADER_SIZE || header > len)
         return TCP_DROP_SHORT;
-    *segment = (struct tcp_segment){
-        .src_port = get16(data),
-        .dst_port = get16(data + 2),
-        .seq = get32(data + 4),
-        .ack = get32(data + 8),
-        .flags = data[13] & (TCP_FIN | TCP_SYN | TCP_RST | TCP_PSH | TCP_ACK),
-        .wnd = get16(data + 14),
-        .payload = data + header,
-        .len = len - header,
-    };
+    tcp_segment_clear(segment);
+    segment->src_port = get16(data);
+    segment->dst_port = get16(data + 2);
+    segment->seq = get32(data + 4);
+    segment->ack = get32(data + 8);
+    segment->flags = data[13] & (TCP_FIN | TCP_SYN | TCP_RST | TCP_PSH | TCP_ACK);
+    segment->wnd = get16(data + 14);
+    segment->payload = data + header;
+    segment->len = len - header;
     if (segment->flags == 0 || (segment->flags & (TCP_SYN | TCP_FIN)) == (TCP_SYN | TCP_FIN))
         return TCP_DROP_FLAGS;
     if (!parse_options(data + HEADER_SIZE, data + header, segment))

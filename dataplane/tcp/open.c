@@ -2,8 +2,6 @@
 /* How connections begin (initial sequence numbers, options of the SYNs) and end (close, abort, TIME_WAIT). */
 #include "dataplane/tcp/tcp_internal.h"
 
-#include <string.h>
-
 #include "pmem/siphash.h"
 
 uint32_t

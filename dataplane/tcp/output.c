@@ -196,7 +196,7 @@ tcp_output(struct tcp_conn *conn, struct tcp_segment *segment, uint64_t now_us, 
 {
     bool due;
 
-    *segment = (struct tcp_segment){0};
+    tcp_segment_clear(segment);
     if (conn->state <= TCP_LISTEN)
         return false;
     if (conn->state <= TCP_SYN_RECEIVED)

@@ -6,8 +6,6 @@
  */
 #include "dataplane/tcp/tcp_internal.h"
 
-#include <string.h>
-
 bool
 tcp_range_add(struct tcp_range *ranges, uint8_t *count, uint32_t start, uint32_t end)
 {

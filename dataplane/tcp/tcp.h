@@ -54,10 +54,10 @@ struct tcp_segment {
     uint8_t wscale;
     uint16_t mss; /* 0 = option absent */
     uint32_t ts_value, ts_echo;
-    uint8_t sack_blocks;
-    struct tcp_range sack[TCP_MAX_SACK_BLOCKS];
     const uint8_t *payload;
     uint32_t len;
+    uint8_t sack_blocks;
+    struct tcp_range sack[TCP_MAX_SACK_BLOCKS]; /* last: only so many are set */
 };
 
 /* Why a segment was dropped; names and texts in tcp_drops.def, which the statistics use too. */

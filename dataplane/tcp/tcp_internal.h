@@ -4,7 +4,9 @@
 #define DATAPLANE_TCP_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "dataplane/tcp/tcp.h"
 
@@ -50,6 +52,13 @@ static inline uint32_t
 seq_min(uint32_t a, uint32_t b)
 {
     return seq_lt(a, b) ? a : b;
+}
+
+/* Clear but for the SACK blocks: in the short way of every segment this is to be seen. */
+static inline void
+tcp_segment_clear(struct tcp_segment *segment)
+{
+    memset(segment, 0, offsetof(struct tcp_segment, sack));
 }
 
 /* Our timestamp clock: ticks of 1.024 ms. */

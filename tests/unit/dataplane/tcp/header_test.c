@@ -141,7 +141,7 @@ test_round_trip(void)
                                     .ts_value = 10,
                                     .sack_blocks = 3,
                                     .sack = {{11, 12}, {0xfffffff0, 14}, {15, 16}}};
-    struct tcp_segment parsed;
+    struct tcp_segment parsed = {0};
     uint8_t header[TCP_MAX_HEADER];
 
     uint32_t size = tcp_build(&syn, header);

@@ -78,7 +78,10 @@ void batch_begin(struct core *core, uint64_t now_ms); /* now: ms since the epoch
 void batch_prepared(struct core *core);
 void batch_commit(struct core *core);
 
-/* One bounded slice (about 100 us at most) of background work. True if there is more to do soon. */
+/*
+ * One bounded slice (about 100 us at most) of background work. True if there is more to do soon: inserts of other
+ * cores may wait for a split that this one has begun, so a core that leaves for good calls it until it says false.
+ */
 bool batch_tend(struct core *core);
 
 /* A core that sleeps must not hold up reclamation: go offline before sleeping, online after. */

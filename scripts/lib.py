@@ -195,6 +195,11 @@ def enter_namespace(file):
         raise OSError(ctypes.get_errno(), 'setns')
 
 
+def in_namespace(name, *words):
+    """The command line that runs words in a network namespace."""
+    return ('nsenter', f'--net=/run/netns/{name}', *words)
+
+
 def need_root(why):
     if os.geteuid() != 0:
         sys.exit(f'{os.path.basename(sys.argv[0])}: needs root ({why}); run it with sudo')

@@ -180,3 +180,31 @@ harness_command(struct harness *h, struct stream *stream, const char *line)
     harness_run(h);
     return harness_output(stream, NULL);
 }
+
+bool
+harness_talk(struct harness *h, struct stream *stream, const struct exchange *exchange, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const char *reply = harness_command(h, stream, exchange[i].line);
+        if (strcmp(reply, exchange[i].reply) == 0)
+            continue;
+        fprintf(stderr, "\nline %u: %s\nmust be: %s\nis:      %.500s\n", i, exchange[i].line, exchange[i].reply, reply);
+        return false;
+    }
+    return true;
+}
+
+void
+harness_set(struct harness *h, struct stream *stream, const char *key, size_t len, char fill)
+{
+    char head[128];
+    char *value = malloc(len + 2);
+    memset(value, fill, len);
+    memcpy(value + len, "\r\n", 2);
+    int n = snprintf(head, sizeof(head), "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n", strlen(key), key, len);
+    harness_feed(h, stream, head, (size_t)n);
+    harness_feed(h, stream, value, len + 2);
+    harness_run(h);
+    bytes_consume(&stream->out, stream->out.len);
+    free(value);
+}

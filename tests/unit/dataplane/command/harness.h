@@ -41,4 +41,15 @@ const char *harness_output(struct stream *stream, size_t *len);
 /* An inline command, run, and its output. */
 const char *harness_command(struct harness *harness, struct stream *stream, const char *line);
 
+/* Lines and the replies that must come; the first difference is printed. */
+struct exchange {
+    const char *line, *reply;
+};
+bool harness_talk(struct harness *harness, struct stream *stream, const struct exchange *exchange, unsigned count);
+#define TALK(harness, stream, exchanges) \
+    CU_ASSERT_TRUE(harness_talk(harness, stream, exchanges, sizeof(exchanges) / sizeof((exchanges)[0])))
+
+/* Sets a key to len bytes `fill`. */
+void harness_set(struct harness *harness, struct stream *stream, const char *key, size_t len, char fill);
+
 #endif

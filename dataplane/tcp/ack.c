@@ -69,7 +69,7 @@ tcp_advance(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t n
     conn->rexmit_end = seq_max(conn->rexmit_end, segment->ack);
     if (conn->sacked_ranges > 0)
         tcp_range_drop_below(conn->sacked, &conn->sacked_ranges, segment->ack);
-    tcp_new_ack(conn, acked, limited_by_cwnd);
+    tcp_new_ack(conn, segment, acked, limited_by_cwnd);
     conn->retries = 0;
     if (conn->persist_at_us == 0)
         conn->rto_at_us = conn->snd_una == conn->snd_nxt ? 0 : tcp_rto_at(conn, now_us);

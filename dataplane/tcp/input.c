@@ -55,7 +55,7 @@ take_timestamp(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_
 static bool
 is_old_timestamp(const struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t now_us)
 {
-    return conn->use_ts && segment->has_timestamp && seq_lt(segment->ts_value, conn->ts_recent) &&
+    return conn->use_ts && segment->has_timestamp && seq_lt(segment->ts_value + TCP_PAWS_REORDER, conn->ts_recent) &&
            now_us - conn->ts_recent_us < TCP_PAWS_IDLE_US;
 }
 
@@ -128,6 +128,8 @@ outside(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t now_u
         return TCP_DROP_WINDOW;
     if (segment->len == 0 && (segment->flags & TCP_FIN) == 0)
         return challenge(conn, now_us, TCP_DROP_WINDOW);
+    if (segment->len != 0 && seq_lt(segment->seq, conn->rcv_nxt))
+        tcp_note_duplicate(conn, segment->seq, segment->seq + segment->len);
     ack_soon(conn);
     return TCP_DROP_WINDOW;
 }
@@ -208,8 +210,10 @@ input_data(struct tcp_conn *conn, const struct tcp_segment *segment, uint64_t no
         note_fin(conn, end);
     if (conn->fin_received)
         end = seq_min(end, conn->fin_seq);
-    if (!in_order && segment->len > 0)
+    if (!in_order && segment->len > 0) {
+        tcp_note_duplicate(conn, segment->seq, segment->seq + segment->len);
         ack_each(conn);
+    }
     if (seq_lt(seq, end)) {
         enum tcp_drop drop = tcp_receive(conn, seq, segment->payload + skip, end - seq);
         if (seq != conn->rcv_nxt && seq_lt(conn->rcv_nxt, end))

@@ -161,6 +161,12 @@ output_ack(struct tcp_conn *conn, struct tcp_segment *segment, uint64_t now_us)
     return true;
 }
 
+static bool
+has_blocks(const struct tcp_conn *conn)
+{
+    return conn->received_ranges != 0 || conn->duplicate.start != conn->duplicate.end;
+}
+
 /* Acknowledgement, window and options, which every segment carries. */
 static void
 finish(struct tcp_conn *conn, struct tcp_segment *segment, uint64_t now_us, struct tcp_counters *counters)
@@ -179,7 +185,7 @@ finish(struct tcp_conn *conn, struct tcp_segment *segment, uint64_t now_us, stru
         segment->ts_echo = conn->ts_recent;
         conn->rcv_adv = seq_max(conn->rcv_adv, conn->rcv_nxt + (segment->wnd << scale));
     }
-    if (conn->use_sack && conn->received_ranges != 0 && (!payload || segment->len + 12u <= conn->mss))
+    if (conn->use_sack && has_blocks(conn) && (!payload || segment->len + 12u <= conn->mss))
         segment->sack_blocks = tcp_sack_blocks(conn, segment->sack, payload ? 1 : conn->use_ts ? 3 : 4);
     if (payload || syn || (segment->flags & TCP_FIN)) {
         conn->acks_now = 0;

@@ -39,6 +39,20 @@ tcp_range_drop_below(struct tcp_range *ranges, uint8_t *count, uint32_t seq)
         ranges[0].start = seq_max(ranges[0].start, seq);
 }
 
+void
+tcp_note_duplicate(struct tcp_conn *conn, uint32_t seq, uint32_t end)
+{
+    if (seq_lt(seq, conn->rcv_nxt)) {
+        conn->duplicate = (struct tcp_range){seq, seq_min(end, conn->rcv_nxt)};
+        return;
+    }
+    for (unsigned i = 0; i < conn->received_ranges; i++)
+        if (seq_le(conn->received[i].start, seq) && seq_le(end, conn->received[i].end)) {
+            conn->duplicate = (struct tcp_range){seq, end};
+            conn->received_last = seq;
+        }
+}
+
 /* Copy [seq, end) to its place, sparing what is there already; `room` is the place of rcv_nxt. */
 static void
 fill_holes(const struct tcp_conn *conn, uint8_t *room, uint32_t seq, uint32_t end, const uint8_t *payload)
@@ -144,15 +158,21 @@ tcp_window_update(struct tcp_conn *conn)
 }
 
 uint8_t
-tcp_sack_blocks(const struct tcp_conn *conn, struct tcp_range *blocks, unsigned most)
+tcp_sack_blocks(struct tcp_conn *conn, struct tcp_range *blocks, unsigned most)
 {
-    uint8_t count = 0;
+    unsigned count = 0, newest;
 
-    for (unsigned i = 0; i < conn->received_ranges; i++)
-        if (conn->received_last - conn->received[i].start < conn->received[i].end - conn->received[i].start)
-            blocks[count++] = conn->received[i];
+    if (conn->duplicate.start != conn->duplicate.end)
+        blocks[count++] = conn->duplicate;
+    conn->duplicate.end = conn->duplicate.start;
+    for (newest = 0; newest < conn->received_ranges; newest++)
+        if (conn->received_last - conn->received[newest].start <
+            conn->received[newest].end - conn->received[newest].start)
+            break;
+    if (newest < conn->received_ranges && count < most)
+        blocks[count++] = conn->received[newest];
     for (unsigned i = 0; i < conn->received_ranges && count < most; i++)
-        if (count == 0 || conn->received[i].start != blocks[0].start)
+        if (i != newest)
             blocks[count++] = conn->received[i];
-    return count;
+    return (uint8_t)count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion control and loss recovery: RFC 5681 and 6582 (NewReno), 6675 (SACK; every hole below the highest SACKed
- * byte counts as lost once recovery has begun), 3042 (limited transmit).
+ * Congestion control and loss recovery: RFC 5681 and 6582 (NewReno), 3522 (Eifel), 6675 (SACK; every hole below the
+ * highest SACKed byte counts as lost once recovery has begun), 3042 (limited transmit).
  *
  * One picture serves them all. Of what is in flight, [rexmit_nxt, rexmit_end) is taken for lost and not sent again
  * yet, `sacked` has arrived, and the rest is in the network: the pipe. A segment, old or new, may leave while the pipe
@@ -107,11 +107,30 @@ grow_window(struct tcp_conn *conn, uint32_t acked)
         conn->cwnd += 1 + (uint32_t)((uint64_t)conn->mss * acked / conn->cwnd);
 }
 
+/*
+ * Eifel (RFC 3522, 4015): the first ACK after a timeout echoes a timestamp from before the retransmission, so what was
+ * taken for lost has arrived. Nothing more is sent again, and the windows are as before.
+ */
+static void
+undo_timeout(struct tcp_conn *conn, const struct tcp_segment *segment)
+{
+    conn->undo_possible = false;
+    if (!conn->use_ts || !segment->has_timestamp || segment->ts_echo == 0 || !seq_lt(segment->ts_echo, conn->undo_ts))
+        return;
+    conn->recovery = TCP_OPEN;
+    conn->rexmit_end = conn->rexmit_nxt;
+    conn->rexmit_now = false;
+    conn->cwnd = conn->undo_cwnd;
+    conn->ssthresh = conn->undo_ssthresh;
+}
+
 void
-tcp_new_ack(struct tcp_conn *conn, uint32_t acked, bool limited_by_cwnd)
+tcp_new_ack(struct tcp_conn *conn, const struct tcp_segment *segment, uint32_t acked, bool limited_by_cwnd)
 {
     bool fast = conn->recovery == TCP_FAST;
 
+    if (conn->undo_possible)
+        undo_timeout(conn, segment);
     if (conn->recovery != TCP_OPEN && seq_le(conn->recover, conn->snd_una)) {
         conn->recovery = TCP_OPEN;
         conn->rexmit_end = conn->rexmit_nxt;
@@ -127,12 +146,17 @@ tcp_new_ack(struct tcp_conn *conn, uint32_t acked, bool limited_by_cwnd)
 }
 
 void
-tcp_timeout(struct tcp_conn *conn)
+tcp_timeout(struct tcp_conn *conn, uint64_t now_us)
 {
     bool reneged = conn->sacked_ranges > 0 && conn->sacked[0].start == conn->snd_una;
 
-    if (conn->retries == 0)
+    if (conn->retries == 0) {
+        conn->undo_possible = conn->recovery == TCP_OPEN;
+        conn->undo_cwnd = conn->cwnd;
+        conn->undo_ssthresh = conn->ssthresh;
+        conn->undo_ts = tcp_ts_now(conn, now_us);
         conn->ssthresh = half_flight(conn);
+    }
     if (conn->retries > 0 || reneged)
         conn->sacked_ranges = 0; /* the peer may have dropped what it had (RFC 2018 8) */
     conn->recovery = TCP_LOSS;

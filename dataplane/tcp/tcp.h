@@ -123,6 +123,8 @@ struct tcp_conn {
     uint32_t cwnd, ssthresh, recover;
     uint32_t rexmit_nxt, rexmit_end; /* taken for lost and not sent again yet; empty when equal */
     uint32_t dup_acks;
+    bool undo_possible; /* the last timeout may turn out to have been too early */
+    uint32_t undo_cwnd, undo_ssthresh, undo_ts;
     /* round-trip time: one segment is timed at a time */
     bool rtt_pending;
     uint32_t rtt_seq, srtt_us, rttvar_us, rto_us;
@@ -132,6 +134,7 @@ struct tcp_conn {
     uint64_t last_heard_us, ts_recent_us, challenge_us;
     uint8_t received_ranges, sacked_ranges;
     uint32_t received_last;                    /* where the newest out-of-order segment began */
+    struct tcp_range duplicate;                /* received twice, to be told (RFC 2883); empty: none */
     struct tcp_range received[TCP_MAX_RANGES]; /* beyond rcv_nxt, ascending, apart */
     struct tcp_range sacked[TCP_MAX_RANGES];   /* the peer has these beyond snd_una, ascending, apart */
 };

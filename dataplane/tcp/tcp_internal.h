@@ -21,6 +21,8 @@
 #define TCP_DELACK_US      40000u
 #define TCP_TIME_WAIT_US   10000000u  /* peers' FINs come again within a second; a new SYN need not wait for the end */
 #define TCP_LINGER_US      120000000u /* after tcp_close, without progress */
+/* Segments that overtake each other (two CPUs of a client on a veth) are not old ones: numbers do not wrap so soon. */
+#define TCP_PAWS_REORDER   16u
 #define TCP_PAWS_IDLE_US   (24ull * 86400 * 1000000) /* RFC 7323 5.5: older timestamps say nothing */
 
 #define TCP_SYN_RETRIES   5u
@@ -88,10 +90,12 @@ void tcp_end(struct tcp_conn *conn, struct tcp_counters *counters); /* -> CLOSED
 /* reassembly.c */
 /* Payload inside the window, none of it before rcv_nxt; rcv_nxt moves over what is now without a hole. */
 enum tcp_drop tcp_receive(struct tcp_conn *conn, uint32_t seq, const uint8_t *payload, uint32_t len);
+/* Payload [seq, end) has arrived: remember what of it had been here before. */
+void tcp_note_duplicate(struct tcp_conn *conn, uint32_t seq, uint32_t end);
 /* The right edge that the next segment announces. */
 uint32_t tcp_window_edge(const struct tcp_conn *conn);
-/* Our blocks, the newest first (RFC 2018 4); returns how many, at most `most`. */
-uint8_t tcp_sack_blocks(const struct tcp_conn *conn, struct tcp_range *blocks, unsigned most);
+/* Our blocks: a duplicate, then the newest (RFC 2883, 2018 4); returns how many, at most `most`. */
+uint8_t tcp_sack_blocks(struct tcp_conn *conn, struct tcp_range *blocks, unsigned most);
 
 /* Ranges: ascending, apart. False: no place for one more. */
 bool tcp_range_add(struct tcp_range *ranges, uint8_t *count, uint32_t start, uint32_t end);
@@ -110,9 +114,10 @@ uint64_t tcp_rto_at(const struct tcp_conn *conn, uint64_t now_us);
 
 /* recovery.c */
 uint32_t tcp_pipe(const struct tcp_conn *conn); /* bytes thought to be in the network (RFC 6675 SetPipe) */
-bool tcp_take_sack(struct tcp_conn *conn, const struct tcp_segment *segment);  /* true: something new */
-void tcp_detect_loss(struct tcp_conn *conn, uint64_t now_us);                  /* after a duplicate ACK */
-void tcp_new_ack(struct tcp_conn *conn, uint32_t acked, bool limited_by_cwnd); /* window growth, partial ACKs */
-void tcp_timeout(struct tcp_conn *conn);                                       /* all in flight is lost */
+bool tcp_take_sack(struct tcp_conn *conn, const struct tcp_segment *segment); /* true: something new */
+void tcp_detect_loss(struct tcp_conn *conn, uint64_t now_us);                 /* after a duplicate ACK */
+void tcp_new_ack(struct tcp_conn *conn, const struct tcp_segment *segment, uint32_t acked,
+                 bool limited_by_cwnd);                   /* window growth, partial ACKs */
+void tcp_timeout(struct tcp_conn *conn, uint64_t now_us); /* all in flight is lost */
 
 #endif

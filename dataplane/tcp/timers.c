@@ -45,7 +45,7 @@ on_rto(struct tcp_conn *conn, uint64_t now_us, struct tcp_counters *counters)
     if (syn)
         conn->rexmit_now = true;
     else
-        tcp_timeout(conn);
+        tcp_timeout(conn, now_us);
     conn->retries++;
     conn->rto_at_us = tcp_rto_at(conn, now_us);
 }

@@ -138,7 +138,7 @@ test_paws(void)
     CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 1, 1, 10), TCP_ACCEPTED);
     CU_ASSERT_EQUAL(peer.conn.ts_recent, 1001);
     peer_drain(&peer);
-    peer.ts = 999; /* from an earlier turn of the sequence numbers */
+    peer.ts = 999 - TCP_PAWS_REORDER; /* from an earlier turn of the sequence numbers */
     CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 11, 1, 10), TCP_DROP_PAWS);
     CU_ASSERT_EQUAL(peer_drain(&peer), 1);
     CU_ASSERT_EQUAL(peer.sent.ts_echo, 1001);
@@ -149,6 +149,19 @@ test_paws(void)
     peer.ts = 0; /* PAWS does not protect against RSTs: those have their own check */
     CU_ASSERT_EQUAL(peer_send(&peer, TCP_RST, 21, 1, 0), TCP_ACCEPTED);
     CU_ASSERT_EQUAL(peer.conn.state, TCP_CLOSED);
+}
+
+/* Two segments overtake each other between two CPUs of the peer: the later timestamp first, and both are taken. */
+static void
+test_paws_reordered(void)
+{
+    open_with_timestamps(1000);
+    peer.ts = 1002;
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 1, 1, 0), TCP_ACCEPTED);
+    peer.ts = 1001;
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 1, 1, 10), TCP_ACCEPTED);
+    CU_ASSERT_EQUAL(peer.conn.ts_recent, 1002); /* which never goes back */
+    CU_ASSERT(peer_read(&peer, 1, 10));
 }
 
 /* The echo is that of the segment which the ACK answers first: the earliest of those that wait (RFC 7323 4.3). */
@@ -324,6 +337,7 @@ static const struct unit_test tests[] = {
     {"keepalive probe answered", test_keepalive_probe_answered},
     {"no ACK flag", test_no_ack_flag},
     {"PAWS", test_paws},
+    {"PAWS and reordering", test_paws_reordered},
     {"timestamp echo", test_timestamp_echo},
     {"timestamps stop", test_timestamps_stop},
     {"window respected", test_window_respected},

@@ -150,6 +150,37 @@ test_sack_blocks(void)
     peer_close(&peer);
 }
 
+/* What came twice is told first, once (RFC 2883): so a peer learns that it was too eager. */
+static void
+test_duplicate_sack(void)
+{
+    open_connection();
+    peer_send(&peer, TCP_ACK, 1, 1, 100);
+    peer_send(&peer, TCP_ACK, 201, 1, 100);
+    peer_send(&peer, TCP_ACK, 401, 1, 100);
+    peer_drain(&peer);
+    peer_send(&peer, TCP_ACK, 51, 1, 50); /* below the ACK */
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    CU_ASSERT_EQUAL(peer.sent.sack_blocks, 3);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].start, 51);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].end, 101);
+    peer_send(&peer, TCP_ACK, 211, 1, 20); /* above it: the range that it lies in follows */
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    CU_ASSERT_EQUAL(peer.sent.sack_blocks, 3);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].start, 211);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].end, 231);
+    CU_ASSERT_EQUAL(peer.sent.sack[1].start, 201);
+    CU_ASSERT_EQUAL(peer.sent.sack[2].start, 401);
+    peer_send(&peer, TCP_ACK, 1, 1, 50); /* wholly before the window */
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].start, 1);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].end, 51);
+    peer_send(&peer, TCP_ACK, 601, 1, 10);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    CU_ASSERT_EQUAL(peer.sent.sack[0].start, 601);
+    peer_close(&peer);
+}
+
 static void
 test_no_sack_duplicate_acks(void)
 {
@@ -229,6 +260,7 @@ static const struct unit_test tests[] = {
     {"one-byte holes", test_one_byte_holes},
     {"one-byte segments", test_one_byte_segments},
     {"SACK blocks", test_sack_blocks},
+    {"duplicates told by SACK", test_duplicate_sack},
     {"duplicate ACKs without SACK", test_no_sack_duplicate_acks},
     {"window closes and opens", test_window_closes_and_opens},
     {"window grows by the wish", test_window_grows_by_want},

@@ -178,6 +178,46 @@ test_timeout(void)
     peer_close(&peer);
 }
 
+static enum tcp_drop
+send_echo(uint32_t ack, uint32_t ts_echo)
+{
+    return peer_send_segment(&peer, (struct tcp_segment){.flags = TCP_ACK,
+                                                         .seq = 1,
+                                                         .ack = ack,
+                                                         .wnd = peer.wnd,
+                                                         .has_timestamp = true,
+                                                         .ts_value = 1,
+                                                         .ts_echo = ts_echo});
+}
+
+/* The peer was only slow: its ACK echoes the first transmission, and nothing more is sent again (Eifel). */
+static void
+test_timeout_too_early(void)
+{
+    peer_init(&peer);
+    peer.syn.has_timestamp = true;
+    peer.syn.ts_value = 1;
+    peer_open(&peer);
+    uint32_t echo = tcp_ts_now(&peer.conn, peer.now_us), mss = MSS - TCP_TS_SIZE, cwnd = peer.conn.cwnd;
+    peer_write(&peer, 9 * mss);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 9);
+    CU_ASSERT(peer_wait_timer(&peer));
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    send_echo(1 + 2 * mss, echo);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 0);
+    CU_ASSERT_EQUAL(peer.conn.recovery, TCP_OPEN);
+    CU_ASSERT(peer.conn.cwnd >= cwnd);
+    CU_ASSERT_EQUAL(peer.conn.ssthresh, UINT32_MAX);
+
+    CU_ASSERT(peer_wait_timer(&peer)); /* this time it is true */
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    send_echo(1 + 3 * mss, peer.sent.ts_value);
+    CU_ASSERT_EQUAL(peer.conn.recovery, TCP_LOSS);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 2);
+    CU_ASSERT_EQUAL(peer.counters.retransmits, 4);
+    peer_close(&peer);
+}
+
 static void
 test_timeout_backs_off(void)
 {
@@ -253,6 +293,7 @@ static const struct unit_test tests[] = {
     {"SACK of three small segments", test_sack_three_small},
     {"hostile SACK blocks", test_hostile_sack},
     {"timeout", test_timeout},
+    {"timeout too early", test_timeout_too_early},
     {"timeouts back off", test_timeout_backs_off},
     {"reneging", test_reneging},
     {"round-trip time", test_rtt},

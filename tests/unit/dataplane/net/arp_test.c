@@ -33,11 +33,9 @@ receive(uint32_t len, uint64_t now_us)
 static void
 send_to(uint32_t dst, uint64_t now_us)
 {
-    uint8_t *payload;
-    struct rte_mbuf *frame = net_buffer(&net, 8, &payload);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
-    memset(payload, 0, 8);
-    net_output(&net, frame, dst, IPPROTO_ICMP, now_us);
+    const uint8_t zeros[8] = {0};
+    const struct net_packet packet = {.dst = dst, .protocol = IPPROTO_ICMP, .header = zeros, .header_len = 8};
+    net_output(&net, &packet, now_us);
     net_flush(&net);
 }
 

@@ -128,11 +128,12 @@ struct tally {
 
 struct core {
     _Alignas(LINE_SIZE) struct engine *engine;
-    const uint8_t *base;        /* of the pool */
-    const uint64_t *roots_word; /* in the pool */
-    uint64_t roots_seen;        /* the last value of it that was checked ... */
-    const struct roots *roots;  /* ... and what it names */
-    uint64_t stamp;             /* of the present batch */
+    const uint8_t *base;                  /* of the pool */
+    const uint64_t *roots_word;           /* in the pool */
+    uint64_t roots_seen;                  /* the last value of it that was checked ... */
+    const struct roots *roots;            /* ... and what it names */
+    uint64_t settled_word, settled_stamp; /* the last change of ROOTS that this core flushed before a CAS */
+    uint64_t stamp;                       /* of the present batch */
     uint64_t now_ms;
     uint64_t commits; /* FENCE 2s, and batches that needed none */
     unsigned index;

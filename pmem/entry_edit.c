@@ -143,6 +143,7 @@ update(struct change *c)
     int rc = new_word(c, c->hit.word, &word);
     if (rc)
         return rc;
+    roots_settle(core);
     if (!persist_cas(c->hit.slot, c->hit.word, word)) {
         count(&core->counts.lost_cas, 1);
         return RETRY;
@@ -191,6 +192,7 @@ insert(struct change *c)
         rc = new_word(c, 0, &word);
     if (rc)
         return rc;
+    roots_settle(core);
     if (!persist_cas(room.slot, room.word, word))
         return RETRY;
     installed(c, word);

@@ -224,6 +224,12 @@ move_home(struct core *core, unsigned home)
         child_fill(core, child, first + half, halves.word[half], halves.used[half]);
 }
 
+static bool
+moved(const struct bucket *home)
+{
+    return word_load(&home->control) & WORD_MOVED;
+}
+
 /* Some buckets, and one FENCE for all of them. False: another core has the latch of the next one. */
 static bool
 fill_group(struct core *core)
@@ -232,9 +238,13 @@ fill_group(struct core *core)
     struct engine *engine = core->engine;
     const struct bucket *latched[GROUP];
     unsigned n = 0;
+    bool busy = false;
     for (; n < GROUP && s->next_home < PAGE_HOMES; s->next_home++) {
         const struct bucket *home = &s->page->home[s->next_home];
-        if (!latch_try(engine, home))
+        if (moved(home))
+            continue; /* before a crash */
+        busy = !latch_try(engine, home);
+        if (busy)
             break;
         move_home(core, s->next_home);
         latched[n++] = home;
@@ -246,15 +256,15 @@ fill_group(struct core *core)
         depend(core, latched[i]);
         latch_release(engine, latched[i]);
     }
-    return n > 0;
+    return !busy;
 }
 
 static void
 fill(struct core *core)
 {
     struct split *s = &core->split;
-    while (s->next_home < PAGE_HOMES && word_load(&s->page->home[s->next_home].control) & WORD_MOVED)
-        s->next_home++; /* before a crash */
+    while (s->next_home < PAGE_HOMES && moved(&s->page->home[s->next_home]))
+        s->next_home++;
     if (s->next_home < PAGE_HOMES && table_dead(core, s->id)) {
         split_end(core, true);
         return;

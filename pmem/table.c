@@ -94,6 +94,7 @@ chain_delete(struct core *core, const struct place *at, const struct hit *hit)
 {
     uint32_t size = record_total(hit->record);
     bool expiring = record_has_expiry(hit->record);
+    roots_settle(core);
     if (!persist_cas(hit->slot, hit->word, word_empty(core_stamp(core)))) {
         count(&core->counts.lost_cas, 1);
         return false;

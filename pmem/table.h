@@ -96,6 +96,22 @@ roots_depend(struct core *core)
         depend(core, core->roots_word);
 }
 
+/*
+ * Before a word is published: the ROOTS that led to it is durable first (the CAS is the fence). Else a crash could
+ * undo a SWAPDB, but not a write that came after it, which would then show in the other database.
+ */
+static inline void
+roots_settle(struct core *core)
+{
+    uint64_t stamp = atomic_load_explicit(&core->engine->roots_stamp, memory_order_acquire);
+    if (__builtin_expect(!non_durable(core->engine, stamp), 1) ||
+        (core->settled_word == core->roots_seen && core->settled_stamp == stamp))
+        return;
+    persist_flush(core->roots_word, sizeof(*core->roots_word), SITE_FLUSH_ROOTS_WORD);
+    core->settled_word = core->roots_seen;
+    core->settled_stamp = stamp;
+}
+
 /* ---- the way down ---- */
 
 static inline const struct bucket *

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NAMES      40u /* keys */
+#define NAMES      64u /* keys */
 #define DBS        2u
 #define OPERATIONS 400u
 #define WINDOW     60u         /* operations of one key that are not settled yet */

@@ -157,7 +157,7 @@ run(const struct options *options)
 /* ---- command line ---- */
 
 static const struct argp_option argp_options[] = {
-    {"seconds", 's', "N", 0, "how long (default 20); with --mutants: for each at most", 0},
+    {"seconds", 's', "N", 0, "how long (default 20); with --mutants: for each that is listed", 0},
     {"seed", 'S', "N", 0, "first seed (default: from the clock; it is printed)", 0},
     {"seeds", 'n', "N", 0, "so many seeds instead of --seconds", 0},
     {"theme", 't', "NAME", 0, "only hot, chain, growth, space or wide", 0},
@@ -229,6 +229,6 @@ main(int argc, char **argv)
     if (!options.mutants)
         return !run(&options);
     const struct mutants mutants = {options.seed, options.seconds, options.jobs, options.only, options.redundant};
-    printf("seed %llu, %u seconds for each mutant at most\n", (unsigned long long)options.seed, options.seconds);
+    printf("mutants, seeds from %llu\n", (unsigned long long)options.seed);
     return !mutants_run(&mutants, mutant_run);
 }

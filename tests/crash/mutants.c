@@ -12,6 +12,8 @@
 #include "tests/crash/persist_sim.h"
 #include "tests/crash/world.h"
 
+#define PATIENCE 6u /* times longer for one that must be caught */
+
 #define MUTANTS ((unsigned)SITES + (unsigned)RULES)
 
 struct mutant {
@@ -62,14 +64,15 @@ read_redundant(const char *path, struct mutant *mutant)
 }
 
 static void
-child(const struct mutants *mutants, mutant_run_fn run, unsigned index, int pipe_end)
+child(const struct mutants *mutants, mutant_run_fn run, unsigned index, bool listed, int pipe_end)
 {
     uint64_t seed = 0;
     if (index < SITES)
         persist_removed = (enum persist_site)index;
     else
         rule_removed = (enum rule)(index - SITES);
-    bool caught = run(mutants->seed, mutants->seconds, &seed);
+    unsigned seconds = listed ? mutants->seconds : mutants->seconds * PATIENCE;
+    bool caught = run(mutants->seed, seconds, &seed);
     char text[64];
     int length = snprintf(text, sizeof(text), "%s %llu", caught ? "caught" : "missed", (unsigned long long)seed);
     _exit(write(pipe_end, text, (size_t)length) == length ? 0 : 1);
@@ -86,7 +89,7 @@ start(const struct mutants *mutants, mutant_run_fn run, struct mutant *mutant, u
     }
     if (mutant->process == 0) {
         close(ends[0]);
-        child(mutants, run, index, ends[1]);
+        child(mutants, run, index, mutant->listed, ends[1]);
     }
     close(ends[1]);
     mutant->result = ends[0];

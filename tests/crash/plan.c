@@ -57,9 +57,12 @@ draw_theme(struct plan *plan, struct random *random)
         plan->prefill_deleted = random_below(random, 4);
         break;
     case THEME_GROWTH:
-        draw_names(plan, random, between(random, 2, 8), between(random, 10, 30),
-                   random_chance(random, 500) ? CROWD : NAMES);
+        draw_names(plan, random, between(random, 2, 24), between(random, 8, 40),
+                   random_chance(random, 300) ? CROWD : NAMES);
         plan->prefill_deleted = random_below(random, 4);
+        plan->operations = between(random, 4, 48);
+        if (random_chance(random, 500))
+            plan->weight[SET] += 6;
         break;
     case THEME_SPACE:
         draw_names(plan, random, between(random, 2, 6), between(random, 4, 14), CROWD);
@@ -67,15 +70,28 @@ draw_theme(struct plan *plan, struct random *random)
         plan->segments = between(random, POOL_MIN_SEGMENTS + 2, POOL_MIN_SEGMENTS + 8);
         plan->shortest = 300;
         plan->longest = random_chance(random, 500) ? VALUE_MAX : 900;
-        plan->images = (struct image_plan){.exhaustive = 6, .seeded = 4, .limit = 6};
+        plan->images = (struct image_plan){.exhaustive = 6, .seeded = 4, .limit = 4};
         break;
     default:
         draw_names(plan, random, between(random, 1, 3), random_below(random, 4), CROWD);
         plan->operations = between(random, 4, 14);
         plan->weight[FLUSH] = 2;
-        plan->weight[SWAP] = 1;
+        plan->weight[SWAP] = plan->cores == 1; /* not linearizable against commands in flight on other cores */
         break;
     }
+}
+
+/* Few images of many runs, or many of a few. */
+static void
+draw_images(struct plan *plan, struct random *random)
+{
+    unsigned draw = random_below(random, 100);
+    if (draw == 0)
+        plan->images = (struct image_plan){.exhaustive = 4096, .seeded = 64, .limit = UINT32_MAX};
+    else if (draw < 40)
+        plan->images = (struct image_plan){.exhaustive = 24, .seeded = 12, .limit = 16};
+    else
+        plan->images = (struct image_plan){.exhaustive = 4, .seeded = 4, .limit = 4};
 }
 
 void
@@ -98,9 +114,7 @@ plan_draw(struct plan *plan, struct random *random, enum theme theme)
     plan->expiring = plan->late ? 500 : 0;
     plan->switching = switchings[random_below(random, 4)];
     plan->after_effect = random_chance(random, 500) ? 300 : plan->switching;
-    plan->images = (struct image_plan){.exhaustive = 24, .seeded = 12, .limit = 16};
-    if (random_chance(random, 20))
-        plan->images = (struct image_plan){.exhaustive = 4096, .seeded = 64, .limit = UINT32_MAX};
+    draw_images(plan, random);
     plan->orderly = random_chance(random, 300);
     memcpy(plan->weight, mixes[random_below(random, sizeof(mixes) / sizeof(mixes[0]))], sizeof(mixes[0]));
     draw_theme(plan, random);

@@ -115,8 +115,8 @@ static void
 look_at_image(struct world *w, const struct memory *memory, const struct patch *patch, uint64_t hash)
 {
     struct state state;
-    unsigned draw = random_below(&w->image_random, 16);
-    enum recovery_depth depth = draw == 0 ? RECOVER_INTERRUPTED : draw < 4 ? RECOVER_TWICE : RECOVER_ONCE;
+    unsigned draw = random_below(&w->image_random, 64);
+    enum recovery_depth depth = draw == 0 ? RECOVER_INTERRUPTED : draw < 5 ? RECOVER_TWICE : RECOVER_ONCE;
     patch_apply(memory, patch, w->recovery.image);
     w->outcome->images++;
     w->met(hash);

@@ -11,49 +11,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
+#include "dataplane/resp/client.h"
 #include "dataplane/resp/reply.h"
 #include "dataplane/stats/layout.h"
-#include "dataplane/stream.h"
 #include "pmem/engine.h"
 
 struct server; /* what is shared by all cores: settings, start time, run id, engine; server.h */
 struct worker; /* one core's side; server.h */
 struct command;
 struct request;
-struct resp_parser;
-
-/* Why a client is not decoded although it may have input; clients that wait are on a list of their worker. */
-enum client_wait { WAIT_NOTHING, WAIT_TIME, WAIT_OUTPUT };
-
-/* A connected client: the protocol's side of a stream. */
-struct client {
-    struct stream *stream;
-    struct worker *worker;
-    uint64_t id;
-    uint8_t db;
-    uint8_t protocol; /* 2 or 3 */
-    bool authenticated, closing, no_evict, local_peer;
-    bool held;    /* a command of this batch was put off: so are all later ones */
-    bool again;   /* to be decoded again after this batch */
-    uint8_t wait; /* enum client_wait */
-    char name[64], lib_name[48], lib_version[24];
-    char *long_name; /* the whole name where it does not fit above; owned */
-    uint64_t created_ms, last_ms, commands;
-    const struct command *last_command;
-    struct resp_parser *parser; /* state of a command that is not complete yet; resp/parse.h */
-    /* A command that the engine put off, or that waits for a time, holds back all later ones of its connection. */
-    uint64_t resume_at_us; /* 0 = not parked */
-    uint32_t progress;     /* of a multi-key command: keys done */
-    int64_t tally;         /* its result so far */
-    size_t reply_start;    /* length of stream->out where the reply of the present command begins */
-    size_t decoded;        /* bytes of stream->in that the commands decoded in this batch take up */
-    size_t consumed;       /* and those of them that were executed */
-    unsigned index;        /* in worker->clients */
-    TAILQ_ENTRY(client) wait_link;
-};
-TAILQ_HEAD(client_list, client);
 
 /* One command as decoded: arguments are slices of the received bytes, valid to the end of the batch. */
 struct request {

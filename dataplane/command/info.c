@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* INFO: sections under Redis's names, and one of our own. */
+#include "dataplane/command/info.h"
+
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "dataplane/command/clients.h"
-#include "dataplane/command/info.h"
 #include "dataplane/command/keyspace.h"
 #include "dataplane/command/sessions.h"
 #include "dataplane/command/table.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataplane/command/command.h"
+#include "dataplane/resp/client.h"
 #include "dataplane/resp/number.h"
 
 #define HEADER_MAX (INTEGER_TEXT_MAX + 2) /* a kind, a number, CR LF */

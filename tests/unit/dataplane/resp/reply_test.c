@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "dataplane/command/command.h"
+#include "dataplane/resp/client.h"
 #include "tests/unit/unit.h"
 
 static struct stream stream;

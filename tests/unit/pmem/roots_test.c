@@ -144,6 +144,38 @@ test_roots_are_helped(void)
     fixture_destroy();
 }
 
+/* A SWAPDB that may still be lost is made durable before a write that it led to is published. */
+static void
+test_writes_settle_roots(void)
+{
+    fixture_create(32 * MIB, 2);
+    struct core *first = core, *second = engine_core(engine, 1);
+    fill(0, 1, "zero");
+    fill(1, 1, "one");
+    core = second;
+    CU_ASSERT(set(3, "k", "v") == 0); /* its segment is open by now */
+    core = first;
+    batch_begin(first, fixture_now);
+    batch_begin(second, fixture_now);
+    CU_ASSERT(databases_swap(first, 0, 1) == 0);
+    core = second;
+    uint64_t began = persist_counts().lines;
+    CU_ASSERT(put(0, "key:0", "", 0, 0) == 0);
+    CU_ASSERT(put(0, "key:0", "", 0, 0) == 0);
+    uint64_t lines = persist_counts().lines - began; /* two records of 32 bytes, and ROOTS once */
+    CU_ASSERT(lines >= 1 + 2 && lines <= 1 + 4);
+    core = first;
+    batch_commit(first);
+    core = second;
+    began = persist_counts().lines;
+    CU_ASSERT(put(0, "key:0", "", 0, 0) == 0);
+    CU_ASSERT(persist_counts().lines - began <= 2);
+    batch_commit(second);
+    core = first;
+    CU_ASSERT(holds(0, "key:0", ""));
+    fixture_destroy();
+}
+
 /* A table is not given back while a core may be in it. */
 static void
 test_old_root_stays_for_those_in_it(void)
@@ -172,6 +204,7 @@ static const struct unit_test tests[] = {
     {"flush while it grows", test_flush_while_it_grows},
     {"swap", test_swap},
     {"roots are helped", test_roots_are_helped},
+    {"writes settle ROOTS", test_writes_settle_roots},
     {"an old root stays for those in it", test_old_root_stays_for_those_in_it},
 };
 UNIT_MAIN("pmem/roots", tests)

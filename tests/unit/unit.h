@@ -28,10 +28,10 @@ unit_main(const char *suite_name, const struct unit_test *tests, unsigned count)
     return failures != 0;
 }
 
-#define UNIT_MAIN(suite, tests)                                                                                        \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        return unit_main(suite, tests, sizeof(tests) / sizeof((tests)[0]));                                            \
+#define UNIT_MAIN(suite, tests)                                             \
+    int main(void)                                                          \
+    {                                                                       \
+        return unit_main(suite, tests, sizeof(tests) / sizeof((tests)[0])); \
     }
 
 #endif

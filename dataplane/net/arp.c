@@ -113,11 +113,9 @@ fill(const struct net *net, struct rte_mbuf *frame, uint16_t opcode, const struc
 static void
 broadcast_question(struct net *net, uint32_t about)
 {
-    struct rte_mbuf *frame = rte_pktmbuf_alloc(net->port->pool);
-    if (!frame) {
-        net->drops[NET_DROP_NO_MBUF]++;
+    struct rte_mbuf *frame = net_buffer(net);
+    if (!frame)
         return;
-    }
     fill(net, frame, RTE_ARP_OP_REQUEST, NULL, about);
     net_queue(net, frame);
 }

@@ -3,6 +3,8 @@
 #include "dataplane/net/ip.h"
 
 #include <netinet/in.h>
+#include <stddef.h>
+#include <string.h>
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>
@@ -80,37 +82,97 @@ ip_tcp_checksum_good(const struct rte_mbuf *frame, const struct ip_packet *packe
     return rte_ipv4_udptcp_cksum(ip, packet->payload) == 0; /* over a checksum that is right: 0 */
 }
 
-static void
-tcp_checksum(struct net *net, struct rte_mbuf *frame, const struct rte_ipv4_hdr *ip)
+static uint16_t
+fold(uint64_t sum)
 {
-    struct rte_tcp_hdr *tcp = rte_pktmbuf_mtod_offset(frame, struct rte_tcp_hdr *, NET_HEADROOM);
-    if (net->port->tx_tcp_checksum) {
-        frame->ol_flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_TCP_CKSUM;
-        tcp->cksum = rte_ipv4_phdr_cksum(ip, frame->ol_flags);
-    } else {
-        tcp->cksum = rte_ipv4_udptcp_cksum(ip, tcp);
+    sum = (sum & 0xffffffffu) + (sum >> 32);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    sum = (sum & 0xffffu) + (sum >> 16);
+    return (uint16_t)((sum & 0xffffu) + (sum >> 16));
+}
+
+/* A header that was just stored as 4-byte fields: loads of the same size are served by those stores. */
+static uint64_t
+header_sum(const uint8_t *header, uint32_t len)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < len; i += 4) {
+        uint32_t field;
+        memcpy(&field, header + i, sizeof(field));
+        sum += field;
+        __asm__("" : "+r"(sum)); /* one by one */
     }
+    return sum;
+}
+
+/* Of the pseudo header (RFC 9293 3.1), as far as it is the same for the port and for us. */
+static uint64_t
+pseudo_sum(const struct net *net, const struct net_packet *packet)
+{
+    uint32_t len = packet->header_len + packet->payload_len;
+    return (uint64_t)net->address + packet->dst + rte_cpu_to_be_16(packet->protocol) + rte_cpu_to_be_16((uint16_t)len);
+}
+
+static uint16_t
+tcp_checksum(const struct net *net, const struct net_packet *packet)
+{
+    uint64_t sum = pseudo_sum(net, packet);
+    if (net->port->tx_tcp_checksum)
+        return fold(sum); /* the port adds the rest */
+    sum += header_sum(packet->header, packet->header_len);
+    sum += rte_raw_cksum(packet->payload, packet->payload_len);
+    return (uint16_t)~fold(sum);
+}
+
+static uint16_t
+ip_checksum(const struct net *net, const struct rte_ipv4_hdr *ip)
+{
+    if (net->port->tx_ip_checksum)
+        return 0;
+    uint64_t sum = RTE_BE16(RTE_IPV4_VHL_DEF << 8) + (uint64_t)ip->total_length + ip->packet_id +
+                   rte_cpu_to_be_16((uint16_t)(ip->time_to_live << 8 | ip->next_proto_id)) + ip->src_addr +
+                   ip->dst_addr;
+    return (uint16_t)~fold(sum);
+}
+
+static uint64_t
+offload_flags(const struct port *port, uint8_t protocol)
+{
+    uint64_t flags = 0;
+    if (port->tx_ip_checksum)
+        flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
+    if (port->tx_tcp_checksum && protocol == IPPROTO_TCP)
+        flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_TCP_CKSUM;
+    return flags;
 }
 
 void
-ip_write(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol)
+ip_write(struct net *net, struct rte_mbuf *frame, const struct net_packet *packet)
 {
-    struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(frame, struct rte_ipv4_hdr *, sizeof(struct rte_ether_hdr));
-    *ip = (struct rte_ipv4_hdr){
+    uint32_t len = (uint32_t)sizeof(struct rte_ipv4_hdr) + packet->header_len + packet->payload_len;
+    struct rte_ipv4_hdr ip = {
         .version_ihl = RTE_IPV4_VHL_DEF,
-        .total_length = rte_cpu_to_be_16((uint16_t)(frame->pkt_len - sizeof(struct rte_ether_hdr))),
+        .total_length = rte_cpu_to_be_16((uint16_t)len),
         .packet_id = rte_cpu_to_be_16(net->ip_id++),
         .time_to_live = TIME_TO_LIVE,
-        .next_proto_id = protocol,
+        .next_proto_id = packet->protocol,
         .src_addr = net->address,
-        .dst_addr = dst,
+        .dst_addr = packet->dst,
     };
+    ip.hdr_checksum = ip_checksum(net, &ip);
     frame->l2_len = sizeof(struct rte_ether_hdr);
-    frame->l3_len = sizeof(*ip);
-    if (net->port->tx_ip_checksum)
-        frame->ol_flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM;
-    else
-        ip->hdr_checksum = rte_ipv4_cksum(ip);
-    if (protocol == IPPROTO_TCP)
-        tcp_checksum(net, frame, ip);
+    frame->l3_len = sizeof(ip);
+    frame->ol_flags |= offload_flags(net->port, packet->protocol);
+    frame->data_len = (uint16_t)(sizeof(struct rte_ether_hdr) + len);
+    frame->pkt_len = frame->data_len;
+    uint8_t *to = rte_pktmbuf_mtod_offset(frame, uint8_t *, sizeof(struct rte_ether_hdr));
+    memcpy(to, &ip, sizeof(ip));
+    to += sizeof(ip);
+    memcpy(to, packet->header, packet->header_len);
+    if (packet->payload_len)
+        memcpy(to + packet->header_len, packet->payload, packet->payload_len);
+    if (packet->protocol == IPPROTO_TCP) {
+        uint16_t checksum = tcp_checksum(net, packet);
+        memcpy(to + offsetof(struct rte_tcp_hdr, cksum), &checksum, sizeof(checksum));
+    }
 }

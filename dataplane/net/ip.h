@@ -12,7 +12,8 @@ enum net_drop ip_check(const struct net *net, const struct rte_mbuf *frame, stru
 /* False: the packet's TCP checksum is wrong. Trusts the device where it has checked. */
 bool ip_tcp_checksum_good(const struct rte_mbuf *frame, const struct ip_packet *packet);
 
-/* Write the header of a frame that net_buffer made; the checksums of IP and TCP are left to the port if it can. */
-void ip_write(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol);
+/* Write all of a packet but its Ethernet header into an empty buffer. The checksums of IP and TCP are left to the
+ * port if it can. */
+void ip_write(struct net *net, struct rte_mbuf *frame, const struct net_packet *packet);
 
 #endif

@@ -31,6 +31,8 @@ void
 net_close(struct net *net)
 {
     net_flush(net);
+    rte_pktmbuf_free_bulk(net->spare, net->spares);
+    net->spares = 0;
     arp_free(net->arp);
     net->arp = NULL;
 }
@@ -88,18 +90,27 @@ net_input(struct net *net, struct rte_mbuf *frame, struct ip_packet *packet, uin
     return true;
 }
 
-struct rte_mbuf *
-net_buffer(struct net *net, uint32_t len, uint8_t **payload)
+/* Buffers are taken many at a time, so that their misses overlap. */
+static void
+refill(struct net *net)
 {
+    if (rte_pktmbuf_alloc_bulk(net->port->pool, net->spare, NET_SPARE) != 0)
+        return;
+    net->spares = NET_SPARE;
+    for (unsigned i = 0; i < NET_SPARE; i++)
+        __builtin_prefetch(rte_pktmbuf_mtod(net->spare[i], const void *), 1);
+}
+
+struct rte_mbuf *
+net_buffer(struct net *net)
+{
+    if (net->spares == 0)
+        refill(net);
+    if (net->spares > 0)
+        return net->spare[--net->spares];
     struct rte_mbuf *frame = rte_pktmbuf_alloc(net->port->pool);
-    if (!frame || NET_HEADROOM + len > rte_pktmbuf_tailroom(frame)) {
-        rte_pktmbuf_free(frame);
+    if (!frame)
         net->drops[NET_DROP_NO_MBUF]++;
-        return NULL;
-    }
-    frame->data_len = (uint16_t)(NET_HEADROOM + len);
-    frame->pkt_len = NET_HEADROOM + len;
-    *payload = rte_pktmbuf_mtod_offset(frame, uint8_t *, NET_HEADROOM);
     return frame;
 }
 
@@ -120,16 +131,19 @@ net_note_sender(struct net *net, const struct rte_mbuf *frame, uint32_t src, uin
 }
 
 void
-net_output(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol, uint64_t now_us)
+net_output(struct net *net, const struct net_packet *packet, uint64_t now_us)
 {
-    struct rte_ether_hdr *eth = rte_pktmbuf_mtod(frame, struct rte_ether_hdr *);
-    eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
-    ip_write(net, frame, dst, protocol);
-    uint32_t hop = next_hop(net, dst);
+    uint32_t hop = next_hop(net, packet->dst);
     if (hop == 0) {
-        drop(net, frame, NET_DROP_NO_ROUTE);
+        net->drops[NET_DROP_NO_ROUTE]++;
         return;
     }
+    struct rte_mbuf *frame = net_buffer(net);
+    if (!frame)
+        return;
+    ip_write(net, frame, packet);
+    struct rte_ether_hdr *eth = rte_pktmbuf_mtod(frame, struct rte_ether_hdr *);
+    eth->ether_type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
     arp_send(net, frame, hop, now_us);
 }
 

@@ -3,7 +3,10 @@
  * One core's place on the network: our IPv4 address, the way to others, and the frames about to leave.
  *
  * net_input sorts a received frame: ARP and ICMP echo are answered here, TCP is handed up as a packet. net_output
- * puts an IPv4 header and an Ethernet header in front of a payload and queues the frame; net_flush sends the queue.
+ * makes a frame of a packet and queues it; net_flush sends the queue.
+ *
+ * Frames are written and never read back: their lines are seldom in the cache, and a load from one would wait until
+ * all stores before it have found theirs. So checksums are taken from where the bytes come from.
  * Threads: the owning core's. Addresses are in network byte order unless said otherwise.
  */
 #ifndef DATAPLANE_NET_NET_H
@@ -25,14 +28,16 @@ enum net_drop {
 };
 
 #define NET_QUEUE (4 * PORT_BURST)
+#define NET_SPARE PORT_BURST
 
 struct net {
     struct port *port;
     struct arp *arp;
     uint32_t address, mask, gateway; /* gateway 0 = none */
     uint16_t ip_id;
-    unsigned queued;
+    unsigned queued, spares;
     struct rte_mbuf *queue[NET_QUEUE];
+    struct rte_mbuf *spare[NET_SPARE]; /* for frames to come */
     uint64_t drops[NET_DROPS];
 };
 
@@ -44,9 +49,6 @@ struct ip_packet {
     bool checked; /* the device vouches for the TCP checksum */
     bool bad;     /* the device says it is wrong */
 };
-
-/* Room that net_output needs in front of the payload. */
-#define NET_HEADROOM (14 + 20)
 
 /* seed: makes the ARP table's order secret. 0 or -ENOMEM. */
 int net_open(struct net *net, struct port *port, uint32_t address, unsigned prefix, uint32_t gateway, uint64_t seed);
@@ -61,12 +63,19 @@ bool net_input(struct net *net, struct rte_mbuf *frame, struct ip_packet *packet
 /* The sender of this packet begins a connection: remember which way it came. */
 void net_note_sender(struct net *net, const struct rte_mbuf *frame, uint32_t src, uint64_t now_us);
 
-/* Send a frame whose data is NET_HEADROOM bytes left for headers and then the payload of that protocol, to dst. The
- * frame is the net's from here. Nothing leaves before net_flush or a full queue. */
-void net_output(struct net *net, struct rte_mbuf *frame, uint32_t dst, uint8_t protocol, uint64_t now_us);
+/* A packet to send. header and payload are copied. TCP: the header's checksum field is zero and is filled in here;
+ * other protocols bring theirs. */
+struct net_packet {
+    uint32_t dst;
+    uint8_t protocol;
+    const uint8_t *header, *payload;
+    uint32_t header_len, payload_len;
+};
+/* Nothing leaves before net_flush or a full queue. A packet that cannot be sent is counted and forgotten. */
+void net_output(struct net *net, const struct net_packet *packet, uint64_t now_us);
 unsigned net_flush(struct net *net);
 
-/* A buffer for net_output with len bytes of payload, or NULL (counted). *payload: where it goes. */
-struct rte_mbuf *net_buffer(struct net *net, uint32_t len, uint8_t **payload);
+/* An empty buffer, or NULL (counted). */
+struct rte_mbuf *net_buffer(struct net *net);
 
 #endif

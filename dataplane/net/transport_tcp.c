@@ -71,15 +71,16 @@ leave_lists(struct tcp_transport *transport, struct stream *stream)
 static void
 send_segment(struct tcp_transport *transport, const struct tcp_segment *segment, uint32_t dst, uint64_t now_us)
 {
-    uint8_t header[TCP_MAX_HEADER], *payload;
-    uint32_t header_len = tcp_build(segment, header);
-    struct rte_mbuf *frame = net_buffer(&transport->net, header_len + segment->len, &payload);
-    if (!frame)
-        return;
-    memcpy(payload, header, header_len);
-    if (segment->len)
-        memcpy(payload + header_len, segment->payload, segment->len);
-    net_output(&transport->net, frame, dst, IPPROTO_TCP, now_us);
+    uint8_t header[TCP_MAX_HEADER];
+    const struct net_packet packet = {
+        .dst = dst,
+        .protocol = IPPROTO_TCP,
+        .header = header,
+        .header_len = tcp_build(segment, header),
+        .payload = segment->payload,
+        .payload_len = segment->len,
+    };
+    net_output(&transport->net, &packet, now_us);
 }
 
 static void

@@ -8,7 +8,7 @@
 #include "tests/crash/world_internal.h"
 
 #define BATCH_MAX  8u
-#define IDLE_TURNS 24u /* empty batches at the end, for what tend has begun */
+#define IDLE_TURNS 24u /* empty batches when all are done, for what tend has begun */
 
 /* One operation in a batch. */
 struct call {
@@ -216,6 +216,20 @@ batch(struct client *client, struct call *call, unsigned calls)
     check_values_read(client, call, calls);
 }
 
+/* A core without commands goes on to tend; between turns that have nothing to do it sleeps. */
+static void
+idle(struct client *client)
+{
+    bool more = true;
+    for (unsigned i = 0; !over(client) && (client->world->working || (more && i < IDLE_TURNS)); i++) {
+        batch(client, NULL, 0);
+        more = batch_tend(client->core);
+        if (!more)
+            core_offline(client->core);
+        fiber_pause();
+    }
+}
+
 void
 client_run(void *arg)
 {
@@ -226,11 +240,8 @@ client_run(void *arg)
         batch(client, call, calls);
         batch_tend(client->core);
     }
-    bool more = true;
-    for (unsigned i = 0; i < IDLE_TURNS && more && !over(client); i++) {
-        batch(client, call, 0);
-        more = batch_tend(client->core);
-    }
+    client->world->working--;
+    idle(client);
     core_offline(client->core);
     world_look(client->world);
 }

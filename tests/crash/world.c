@@ -235,6 +235,7 @@ schedule(struct world *w)
 static void
 run_cores(struct world *w)
 {
+    w->working = w->plan.cores;
     for (unsigned i = 0; i < w->plan.cores; i++) {
         struct client *client = &w->client[i];
         client->world = w;
@@ -312,6 +313,7 @@ prefill(struct world *w)
     w->memory->traced = false;
     persist_listener = (struct persist_listener){.memory = w->memory, .before = before, .arg = w};
     w->quiet = true;
+    w->steps = 0;
     superblock_format(w->memory->view, w->memory->size, (const uint8_t *)HASH_KEY, (const uint8_t *)HASH_KEY, 1);
     if (!machine_start(&w->machine, w->memory, 1, error, sizeof(error)))
         abort();

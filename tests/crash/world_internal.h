@@ -45,8 +45,9 @@ struct world {
 
     /* schedule */
     uint64_t steps;
-    bool effect; /* something that others can see was just stored */
-    bool quiet;  /* no images, no switches: the prefill */
+    unsigned working; /* clients that have operations left */
+    bool effect;      /* something that others can see was just stored */
+    bool quiet;       /* no images, no switches: the prefill */
 
     /* images of this boot */
     uint64_t seen_memory, seen_history;

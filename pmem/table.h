@@ -220,6 +220,7 @@ static inline unsigned
 bucket_match(const struct bucket *bucket, uint64_t wanted)
 {
     unsigned match = 0;
+#pragma GCC unroll 7
     for (unsigned i = 0; i < BUCKET_SLOTS; i++)
         match |= (unsigned)((word_load(&bucket->slot[i]) & TAG_MASK) == wanted) << i;
     return match;

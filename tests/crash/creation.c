@@ -19,7 +19,7 @@ struct creation {
     struct outcome *outcome;
     void (*met)(uint64_t hash);
     bool finished; /* superblock_format has returned */
-    uint8_t image[SIZE];
+    uint8_t image[SIZE] __attribute__((aligned(LINE_SIZE)));
 };
 
 static void

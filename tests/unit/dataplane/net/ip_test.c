@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
-#include <rte_ether.h>
+#include <rte_ethdev.h>
 #include <rte_icmp.h>
 #include <rte_ip.h>
 #include <rte_mbuf.h>
+#include <rte_tcp.h>
 
+#include "dataplane/net/arp.h"
 #include "tests/unit/dataplane/net/wire.h"
 #include "tests/unit/unit.h"
 
@@ -264,6 +266,59 @@ short_or_wrong_echo_is_dropped(void)
     CU_ASSERT_EQUAL(wire_drain(), 0);
 }
 
+/* ---- what we send ---- */
+
+static struct rte_mbuf *
+sent_tcp_frame(uint32_t payload_len)
+{
+    static uint8_t header[20], payload[1500];
+    const struct rte_ether_addr mac = {{2, 0, 0, 0, 1, 0x11}};
+    struct rte_mbuf *frame = NULL;
+    for (unsigned i = 0; i < sizeof(payload); i++)
+        payload[i] = (uint8_t)(i * 7 + payload_len);
+    for (unsigned i = 0; i < sizeof(header); i++)
+        header[i] = (uint8_t)(0xf0 + i);
+    header[16] = header[17] = 0;
+    const struct net_packet packet = {.dst = wire_ip(10, 0, 0, 9),
+                                      .protocol = IPPROTO_TCP,
+                                      .header = header,
+                                      .header_len = sizeof(header),
+                                      .payload = payload,
+                                      .payload_len = payload_len};
+    arp_suggest(&net, packet.dst, &mac, WIRE_US);
+    net_output(&net, &packet, WIRE_US);
+    net_flush(&net);
+    while (rte_eth_rx_burst(wire_port.id, 0, &frame, 1) == 1 && frame->pkt_len == 42)
+        rte_pktmbuf_free(frame); /* ARP */
+    CU_ASSERT_PTR_NOT_NULL_FATAL(frame);
+    CU_ASSERT_EQUAL(memcmp(rte_pktmbuf_mtod_offset(frame, uint8_t *, 54), payload, payload_len), 0);
+    return frame;
+}
+
+static void
+checksums_are_ours_or_the_port_s(void)
+{
+    for (uint32_t len = 0; len <= 1460; len += 73) {
+        struct rte_mbuf *frame = sent_tcp_frame(len);
+        const struct rte_ipv4_hdr *header = rte_pktmbuf_mtod_offset(frame, const struct rte_ipv4_hdr *, 14);
+        CU_ASSERT_EQUAL(rte_raw_cksum(header, sizeof(*header)), 0xffff);
+        CU_ASSERT_EQUAL(rte_ipv4_udptcp_cksum(header, header + 1), 0);
+        CU_ASSERT_EQUAL(frame->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK, 0);
+        rte_pktmbuf_free(frame);
+    }
+    wire_port.tx_ip_checksum = wire_port.tx_tcp_checksum = true;
+    struct rte_mbuf *frame = sent_tcp_frame(100);
+    wire_port.tx_ip_checksum = wire_port.tx_tcp_checksum = false;
+    const struct rte_ipv4_hdr *header = rte_pktmbuf_mtod_offset(frame, const struct rte_ipv4_hdr *, 14);
+    const struct rte_tcp_hdr *tcp = (const struct rte_tcp_hdr *)(header + 1);
+    const uint64_t flags = RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IP_CKSUM | RTE_MBUF_F_TX_TCP_CKSUM;
+    CU_ASSERT_EQUAL(header->hdr_checksum, 0);
+    CU_ASSERT_EQUAL(tcp->cksum, rte_ipv4_phdr_cksum(header, frame->ol_flags));
+    CU_ASSERT_EQUAL(frame->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK, flags);
+    CU_ASSERT(frame->l2_len == 14 && frame->l3_len == 20);
+    rte_pktmbuf_free(frame);
+}
+
 static const struct unit_test tests[] = {
     {"a good packet is described", a_good_packet_is_described},
     {"lengths must agree", lengths_must_agree},
@@ -272,6 +327,7 @@ static const struct unit_test tests[] = {
     {"addresses", addresses},
     {"fragments and protocols", fragments_and_protocols},
     {"an echo request is answered", echo_is_answered},
+    {"checksums are ours or the port's", checksums_are_ours_or_the_port_s},
     {"a short or wrong echo is dropped", short_or_wrong_echo_is_dropped},
 };
 

@@ -68,7 +68,6 @@ run_batch(struct core_loop *loop)
     /* 3 prefetch */
     session_prefetch(worker, batch);
     /* 4 prepare */
-    batch_begin(worker->core, worker->now_ms);
     session_prepare(worker, batch);
     batch_prepared(worker->core);
     /* 5 execute */
@@ -92,6 +91,7 @@ turn(struct core_loop *loop)
     /* 1 receive */
     unsigned work = transport->poll(transport->context, worker->now_us);
     worker->now_ms = wall_ms();
+    batch_begin(worker->core, worker->now_ms); /* without requests too: background expiry goes by its clock */
     /* 2 decode */
     unsigned requests = session_decode(worker, &loop->batch);
     if (requests)

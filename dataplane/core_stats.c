@@ -55,6 +55,7 @@ copy_engine(uint64_t *counter, const struct core *core)
     counter[COUNTER_fences] = counts.fences;
     counter[COUNTER_flushed_lines] = counts.flushed_lines;
     counter[COUNTER_appended_bytes] = counts.appended_bytes;
+    counter[COUNTER_expired] = counts.expired;
 }
 
 void

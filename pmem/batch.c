@@ -115,7 +115,6 @@ batch_begin(struct core *core, uint64_t now_ms)
     effort_begin(core);
     core->now_ms = now_ms;
     core->prepare_roots = word_load(core->roots_word);
-    count(&core->counts.batches, 1);
 }
 
 void
@@ -145,6 +144,7 @@ batch_commit(struct core *core)
 {
     if (core->unfenced)
         batch_prepared(core); /* also what was prepared in vain: compaction reads a segment front to back */
+    count(&core->counts.batches, 1);
     commit_lines(core);
     abandon_prepared(core);
     core->tail = core->tail_end = 0;

@@ -223,6 +223,6 @@ engine_info(const struct engine *engine, struct engine_info *info)
         info->compacted_bytes += __atomic_load_n(&core->compacted_bytes, __ATOMIC_RELAXED);
         info->splits += __atomic_load_n(&core->splits_done, __ATOMIC_RELAXED);
         info->crc_errors += __atomic_load_n(&core->crc_errors, __ATOMIC_RELAXED);
-        info->expired += __atomic_load_n(&core->expired, __ATOMIC_RELAXED);
+        info->expired += __atomic_load_n(&core->counts.expired, __ATOMIC_RELAXED);
     }
 }

@@ -90,7 +90,7 @@ void core_online(struct core *core);
 
 /* Effort so far, for statistics. */
 struct core_counts {
-    uint64_t batches, fences, flushed_lines, appended_bytes, lost_cas, deferred, hints_used, hints_stale;
+    uint64_t batches, fences, flushed_lines, appended_bytes, lost_cas, deferred, hints_used, hints_stale, expired;
 };
 void core_counts(const struct core *core, struct core_counts *counts);
 

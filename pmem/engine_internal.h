@@ -144,7 +144,7 @@ struct core {
     uint32_t prepared_used;
     struct persist_counts began;
     struct core_counts counts;
-    uint64_t compacted_bytes, splits_done, crc_errors, expired;
+    uint64_t compacted_bytes, splits_done, crc_errors;
 
     struct split split;
     struct page_queue splits, limbo; /* pages to split; pages to free after grace */

@@ -177,7 +177,7 @@ change_present(struct change *c)
     case ENTRY_DELETE:
         break;
     }
-    count(&core->expired, expired);
+    count(&core->counts.expired, expired);
     return chain_delete(core, &c->at, &c->hit) ? 0 : RETRY;
 }
 

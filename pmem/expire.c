@@ -27,7 +27,7 @@ expire_tend(struct core *core)
         core->expire_cursor = 0;
     }
     const struct root *root = &core->roots->db[core->expire_db];
-    uint64_t expired = core->expired;
+    uint64_t expired = core->counts.expired;
     for (unsigned n = 0; n < EXPIRE_HOMES && expiring(core->engine, root->id); n++) {
         core->expire_cursor = scan_home(core, root, core->expire_cursor, NULL, NULL);
         if (!core->expire_cursor) {
@@ -35,7 +35,7 @@ expire_tend(struct core *core)
             break;
         }
     }
-    bool many = core->expired - expired >= EXPIRE_MANY;
+    bool many = core->counts.expired - expired >= EXPIRE_MANY;
     if (!many)
         core->expire_ms = core->now_ms;
     return many;

@@ -114,6 +114,6 @@ chain_expire(struct core *core, const struct place *at, const struct hit *hit)
     }
     if (!chain_delete(core, at, hit))
         return 1;
-    count(&core->expired, 1);
+    count(&core->counts.expired, 1);
     return 0;
 }

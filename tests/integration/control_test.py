@@ -128,6 +128,15 @@ def test_pool_info():
     equal(ask('pool', 'info')['size'], 64 << 20)
 
 
+def test_keys_expire_while_nobody_asks():
+    with Wire() as wire:
+        equal(wire.call('FLUSHALL'), 'OK')
+        for number in range(100):
+            equal(wire.call('SET', f'short:{number}', 'x', 'PX', '100'), 'OK')
+    wait_until(lambda: ask('pool', 'info')['keys'][0] == 0, 'the keys to expire')
+    wait_until(lambda: ask('stats')['counters']['expired']['total'] >= 100, 'them to be counted')
+
+
 def test_bad_config_is_refused():
     path = os.path.join(INSTANCE.run_dir, 'bad.conf')
     with open(path, 'w', encoding='utf-8') as file:

@@ -66,10 +66,10 @@ is_predicted(const struct tcp_conn *conn, const struct tcp_segment *segment)
     return conn->state == TCP_ESTABLISHED && (segment->flags & ~TCP_PSH) == TCP_ACK && segment->seq == conn->rcv_nxt &&
            segment->len <= conn->rcv_adv - conn->rcv_nxt &&
            segment->ack - conn->snd_una <= conn->snd_nxt - conn->snd_una &&
-           (segment->len != 0 || segment->ack != conn->snd_una) && segment->has_timestamp == conn->use_ts &&
+           (segment->len != 0 || segment->ack != conn->snd_una) &&
            (!conn->use_ts || !seq_lt(segment->ts_value, conn->ts_recent)) && conn->recovery == TCP_OPEN &&
            (conn->dup_acks | conn->received_ranges | conn->sacked_ranges | segment->sack_blocks) == 0 &&
-           conn->persist_at_us == 0 && !conn->fin_received && !conn->discard;
+           conn->persist_at_us == 0 && !conn->fin_received;
 }
 
 static enum tcp_drop

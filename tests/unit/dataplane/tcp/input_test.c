@@ -231,6 +231,28 @@ test_fin_in_order(void)
     CU_ASSERT_EQUAL(peer.sent.ack, 17);
 }
 
+static void
+test_fin_alone_waits(void)
+{
+    open_connection();
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK | TCP_FIN, 11, 1, 0), TCP_ACCEPTED);
+    CU_ASSERT_EQUAL(peer.conn.state, TCP_ESTABLISHED);
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 1, 1, 10), TCP_ACCEPTED);
+    CU_ASSERT_EQUAL(peer.conn.state, TCP_CLOSE_WAIT);
+    CU_ASSERT(peer_read(&peer, 1, 10));
+}
+
+/* A FIN takes a number beyond a window that is full; what follows it is still looked at. */
+static void
+test_fin_beyond_full_window(void)
+{
+    open_connection();
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK | TCP_FIN, 1, 1, 65535), TCP_ACCEPTED);
+    CU_ASSERT_EQUAL(peer.conn.state, TCP_CLOSE_WAIT);
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 65537, 1, 0), TCP_ACCEPTED);
+    CU_ASSERT(peer_read(&peer, 1, 65535));
+}
+
 /* A FIN in the middle of what has been received already is a lie. */
 static void
 test_fin_contradicts_data(void)
@@ -342,6 +364,8 @@ static const struct unit_test tests[] = {
     {"timestamps stop", test_timestamps_stop},
     {"window respected", test_window_respected},
     {"FIN waits for its data", test_fin_in_order},
+    {"FIN alone waits for its data", test_fin_alone_waits},
+    {"FIN beyond a full window", test_fin_beyond_full_window},
     {"FIN against data", test_fin_contradicts_data},
     {"simultaneous close", test_simultaneous_close},
     {"RST in every state", test_rst_in_every_state},

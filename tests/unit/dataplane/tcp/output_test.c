@@ -111,6 +111,46 @@ test_zero_window_probe(void)
     CU_ASSERT_EQUAL(tcp_deadline(&peer.conn), UINT64_MAX);
 }
 
+/* A request that opens the window again is the next in order: the short way must not forget the probe's byte. */
+static void
+test_window_opened_by_data(void)
+{
+    open_connection(0);
+    peer_write(&peer, 100);
+    peer_drain(&peer);
+    peer_wait_timer(&peer);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    peer.wnd = 60000;
+    CU_ASSERT_EQUAL(peer_send(&peer, TCP_ACK, 1, 1, 10), TCP_ACCEPTED);
+    CU_ASSERT(peer_next(&peer));
+    CU_ASSERT_EQUAL(peer.sent.seq, 1);
+    CU_ASSERT_EQUAL(peer.conn.persist_at_us, 0);
+    CU_ASSERT_NOT_EQUAL(peer.conn.rto_at_us, 0);
+    peer_close(&peer);
+}
+
+/* Answers to probes look like duplicate ACKs and are none. */
+static void
+test_probe_answers_are_no_duplicates(void)
+{
+    peer_init(&peer);
+    peer.wnd = 0;
+    peer.syn.sack_permitted = false;
+    peer_open(&peer);
+    uint32_t cwnd = peer.conn.cwnd;
+    peer_write(&peer, 5000);
+    for (unsigned i = 0; i < 6; i++) {
+        peer_drain(&peer);
+        CU_ASSERT(peer_wait_timer(&peer));
+        CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+        peer_send(&peer, TCP_ACK, 1, 1, 0);
+    }
+    CU_ASSERT_EQUAL(peer.counters.dup_acks, 0);
+    CU_ASSERT_EQUAL(peer.conn.recovery, TCP_OPEN);
+    CU_ASSERT_EQUAL(peer.conn.cwnd, cwnd);
+    peer_close(&peer);
+}
+
 static void
 test_zero_window_unanswered(void)
 {
@@ -220,14 +260,17 @@ test_delayed_ack(void)
     CU_ASSERT_EQUAL(tcp_deadline(&peer.conn), UINT64_MAX);
 
     peer_send(&peer, TCP_ACK, 101, 1, 100);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 0);
     peer_write(&peer, 5); /* rides on the reply */
     CU_ASSERT_EQUAL(peer_drain(&peer), 1);
     CU_ASSERT_EQUAL(peer.sent.ack, 201);
     CU_ASSERT_EQUAL(peer.sent.len, 5);
+    peer_send(&peer, TCP_ACK, 201, 6, 0);
+    CU_ASSERT_EQUAL(tcp_deadline(&peer.conn), UINT64_MAX); /* and none comes after it */
 
-    peer_send(&peer, TCP_ACK, 201, 1, 1460); /* every second full segment */
+    peer_send(&peer, TCP_ACK, 201, 6, 1460); /* every second full segment */
     CU_ASSERT_EQUAL(peer_drain(&peer), 0);
-    peer_send(&peer, TCP_ACK, 1661, 1, 1460);
+    peer_send(&peer, TCP_ACK, 1661, 6, 1460);
     CU_ASSERT_EQUAL(peer_drain(&peer), 1);
     CU_ASSERT_EQUAL(peer.sent.ack, 3121);
     peer_close(&peer);
@@ -288,6 +331,8 @@ static const struct unit_test tests[] = {
     {"initial window", test_initial_window},
     {"send window", test_send_window},
     {"zero-window probe", test_zero_window_probe},
+    {"window opened by data", test_window_opened_by_data},
+    {"answers to probes are no duplicates", test_probe_answers_are_no_duplicates},
     {"zero-window probe unanswered", test_zero_window_unanswered},
     {"probe's byte taken", test_probe_byte_taken},
     {"window shrunk", test_window_shrunk},

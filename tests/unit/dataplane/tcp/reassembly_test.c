@@ -219,6 +219,9 @@ test_window_closes_and_opens(void)
     bytes_consume(&peer.conn.stream.in, 1000); /* less than a segment: silly to tell */
     tcp_window_update(&peer.conn);
     CU_ASSERT_EQUAL(peer_drain(&peer), 0);
+    peer_send(&peer, TCP_ACK, seq, 1, 1); /* even when asked */
+    CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    CU_ASSERT_EQUAL(peer.sent.wnd, 0);
     bytes_consume(&peer.conn.stream.in, 2000);
     tcp_window_update(&peer.conn);
     CU_ASSERT_EQUAL(peer_drain(&peer), 1);
@@ -236,6 +239,10 @@ test_window_grows_by_want(void)
     tcp_window_update(&peer.conn);
     CU_ASSERT_EQUAL(peer_drain(&peer), 1);
     CU_ASSERT_EQUAL(peer.sent.wnd << peer.conn.rcv_wscale, 131070); /* as much as the scale can say */
+    peer.conn.stream.want = 0;                                      /* what was promised stays promised */
+    peer_send(&peer, TCP_ACK, 60001, 1, 2000);
+    peer_drain(&peer);
+    CU_ASSERT_EQUAL(peer.sent.wnd << peer.conn.rcv_wscale, 131070 - 2000);
     peer_close(&peer);
 }
 

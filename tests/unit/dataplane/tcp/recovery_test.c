@@ -218,6 +218,42 @@ test_timeout_too_early(void)
     peer_close(&peer);
 }
 
+/* After two timeouts as well. */
+static void
+test_timeouts_too_early(void)
+{
+    peer_init(&peer);
+    peer.syn.has_timestamp = true;
+    peer.syn.ts_value = 1;
+    peer_open(&peer);
+    uint32_t echo = tcp_ts_now(&peer.conn, peer.now_us), mss = MSS - TCP_TS_SIZE, cwnd = peer.conn.cwnd;
+    peer_write(&peer, 9 * mss);
+    peer_drain(&peer);
+    for (unsigned i = 0; i < 2; i++) {
+        CU_ASSERT(peer_wait_timer(&peer));
+        CU_ASSERT_EQUAL(peer_drain(&peer), 1);
+    }
+    send_echo(1 + 2 * mss, echo);
+    CU_ASSERT_EQUAL(peer_drain(&peer), 0);
+    CU_ASSERT(peer.conn.cwnd >= cwnd);
+    peer_close(&peer);
+}
+
+/* Small replies do not prove that the network takes more than is asked of it. */
+static void
+test_no_growth_unused(void)
+{
+    peer_init(&peer);
+    peer_open(&peer);
+    uint32_t cwnd = peer.conn.cwnd;
+    for (unsigned i = 0; i < 100; i++) {
+        peer_write(&peer, 100);
+        peer_drain(&peer);
+        peer_send(&peer, TCP_ACK, 1, 1 + 100 * (i + 1), 0);
+    }
+    CU_ASSERT_EQUAL(peer.conn.cwnd, cwnd);
+}
+
 static void
 test_timeout_backs_off(void)
 {
@@ -233,7 +269,6 @@ test_timeout_backs_off(void)
         sent += peer_drain(&peer);
     }
     CU_ASSERT_EQUAL(sent, TCP_RETRIES);
-    CU_ASSERT_EQUAL(peer.conn.ssthresh, 5 * MSS); /* halved once */
     peer_close(&peer);
 }
 
@@ -294,6 +329,8 @@ static const struct unit_test tests[] = {
     {"hostile SACK blocks", test_hostile_sack},
     {"timeout", test_timeout},
     {"timeout too early", test_timeout_too_early},
+    {"two timeouts too early", test_timeouts_too_early},
+    {"no growth of an unused window", test_no_growth_unused},
     {"timeouts back off", test_timeout_backs_off},
     {"reneging", test_reneging},
     {"round-trip time", test_rtt},

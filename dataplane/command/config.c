@@ -74,23 +74,47 @@ take_changes(const struct request *request, char *text[][2], unsigned *count)
 }
 
 static void
+reply_refused(struct client *client, const char *name, const char *reason)
+{
+    reply_errorf(client, "ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, reason);
+}
+
+/* Names come before values: a wrong name is told even if an earlier value is wrong, too. */
+static bool
+check_names(struct client *client, char *text[][2], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const struct setting *setting = setting_find(text[i][0]);
+        unsigned j = 0;
+        while (j < i && strcasecmp(text[j][0], text[i][0]) != 0)
+            j++;
+        if (!setting)
+            reply_errorf(client, "ERR Unknown option or number of arguments for CONFIG SET - '%s'", text[i][0]);
+        else if (!setting->live)
+            reply_refused(client, text[i][0], "can't set immutable config");
+        else if (j < i)
+            reply_refused(client, text[i][0], "duplicate parameter");
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+static void
 apply_changes(struct worker *worker, struct client *client, char *text[][2], unsigned count)
 {
     struct setting_change change[CHANGES_MAX];
-    for (unsigned i = 0; i < count; i++) {
-        if (!setting_find(text[i][0])) {
-            reply_errorf(client, "ERR Unknown option or number of arguments for CONFIG SET - '%s'", text[i][0]);
-            return;
-        }
-        change[i] = (struct setting_change){text[i][0], text[i][1]};
-    }
     char error[512];
     unsigned culprit = 0;
-    int code = settings_change(&worker->server->settings, change, count, &culprit, error, sizeof(error));
-    if (code == 0)
+    if (!check_names(client, text, count))
+        return;
+    for (unsigned i = 0; i < count; i++)
+        change[i] = (struct setting_change){text[i][0], text[i][1]};
+    if (settings_change(&worker->server->settings, change, count, &culprit, error, sizeof(error)) == 0)
         reply_ok(client);
     else
-        reply_errorf(client, "ERR CONFIG SET failed (possibly related to argument '%s') - %s", text[culprit][0], error);
+        reply_refused(client, text[culprit][0], error);
 }
 
 enum command_result

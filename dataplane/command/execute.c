@@ -57,13 +57,13 @@ session_run(struct worker *worker, struct request *request)
     }
     if (request->argc == 0)
         return COMMAND_DONE;
-    if (is_http(&request->argv[0])) {
-        client->closing = true;
-        client->stream->abort = true;
-        return COMMAND_DONE;
-    }
     if (!command) {
         const struct command *container;
+        if (is_http(&request->argv[0])) {
+            client->closing = true;
+            client->stream->abort = true;
+            return COMMAND_DONE;
+        }
         command_find(request->argv, request->argc, &container);
         reply_unknown(request, container);
         return COMMAND_DONE;

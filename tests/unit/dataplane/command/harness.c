@@ -8,8 +8,26 @@
 
 #define TURNS_MAX 100000
 
+static void
+start_worker(struct harness *h, unsigned i)
+{
+    TAILQ_INIT(&h->ready[i]);
+    TAILQ_INIT(&h->dirty[i]);
+    h->worker[i] = (struct worker){.server = &h->server,
+                                   .index = i,
+                                   .core = engine_core(h->server.engine, i),
+                                   .stats = &h->stats->core[i],
+                                   .transport = {.ready = &h->ready[i], .dirty = &h->dirty[i]},
+                                   .now_us = 1000000,
+                                   .now_ms = 1700000000000,
+                                   .random = 42 + i};
+    core_online(h->worker[i].core);
+    if (session_start(&h->worker[i]) != 0)
+        exit(1);
+}
+
 struct harness *
-harness_open(uint64_t pool_size)
+harness_open_cores(uint64_t pool_size, unsigned cores)
 {
     struct harness *h = calloc(1, sizeof(*h));
     char error[256];
@@ -19,7 +37,7 @@ harness_open(uint64_t pool_size)
         exit(1);
     }
     snprintf(h->path, sizeof(h->path), "%s/pool", h->folder);
-    const struct engine_options options = {.path = h->path, .create_size = pool_size, .cores = 1};
+    const struct engine_options options = {.path = h->path, .create_size = pool_size, .cores = cores};
     h->server.engine = engine_open(&options, error, sizeof(error));
     if (!h->server.engine) {
         fprintf(stderr, "%s\n", error);
@@ -27,35 +45,33 @@ harness_open(uint64_t pool_size)
     }
     h->stats = aligned_alloc(64, (sizeof(*h->stats) + 63) / 64 * 64);
     memset(h->stats, 0, sizeof(*h->stats));
-    TAILQ_INIT(&h->ready);
-    TAILQ_INIT(&h->dirty);
     settings_default(&h->server.settings);
     h->server.stats = h->stats;
-    h->server.cores = 1;
-    h->server.worker = &h->worker;
+    h->server.cores = cores;
+    h->server.worker = h->worker;
     snprintf(h->server.run_id, sizeof(h->server.run_id), "%040d", 7);
     snprintf(h->server.port_kind, sizeof(h->server.port_kind), "test");
-    h->worker = (struct worker){.server = &h->server,
-                                .core = engine_core(h->server.engine, 0),
-                                .stats = &h->stats->core[0],
-                                .transport = {.ready = &h->ready, .dirty = &h->dirty},
-                                .now_us = 1000000,
-                                .now_ms = 1700000000000,
-                                .random = 42};
-    h->server.started_ms = h->worker.now_ms;
-    core_online(h->worker.core);
-    if (session_start(&h->worker) != 0)
-        exit(1);
+    for (unsigned i = 0; i < cores; i++)
+        start_worker(h, i);
+    h->server.started_ms = h->worker[0].now_ms;
     return h;
+}
+
+struct harness *
+harness_open(uint64_t pool_size)
+{
+    return harness_open_cores(pool_size, 1);
 }
 
 void
 harness_close(struct harness *h)
 {
-    while (h->worker.clients_used > 0)
-        harness_disconnect(h, h->worker.clients[0]->stream);
-    session_stop(&h->worker);
-    core_offline(h->worker.core);
+    for (unsigned i = 0; i < h->server.cores; i++) {
+        while (h->worker[i].clients_used > 0)
+            harness_disconnect(h, h->worker[i].clients[0]->stream);
+        session_stop(&h->worker[i]);
+        core_offline(h->worker[i].core);
+    }
     engine_close(h->server.engine);
     unlink(h->path);
     rmdir(h->folder);
@@ -64,8 +80,8 @@ harness_close(struct harness *h)
     bytes_drain();
 }
 
-struct stream *
-harness_connect_from(struct harness *h, uint8_t first_byte_of_ip)
+static struct stream *
+connect(struct harness *h, unsigned core, uint8_t first_byte_of_ip)
 {
     static uint64_t id;
     struct stream *stream = calloc(1, sizeof(*stream));
@@ -74,25 +90,45 @@ harness_connect_from(struct harness *h, uint8_t first_byte_of_ip)
     memcpy(stream->local_ip, (const uint8_t[]){127, 0, 0, 1}, 4);
     stream->peer_port = (uint16_t)(10000 + id);
     stream->local_port = 6379;
-    session_open(&h->worker, stream);
+    session_open(&h->worker[core], stream);
     return stream;
+}
+
+struct stream *
+harness_connect_from(struct harness *h, uint8_t first_byte_of_ip)
+{
+    return connect(h, 0, first_byte_of_ip);
+}
+
+struct stream *
+harness_connect_to(struct harness *h, unsigned core)
+{
+    return connect(h, core, 127);
 }
 
 struct stream *
 harness_connect(struct harness *h)
 {
-    return harness_connect_from(h, 127);
+    return connect(h, 0, 127);
+}
+
+/* A refused stream has no client; it is on the first core. */
+static unsigned
+core_of(const struct stream *stream)
+{
+    return stream->client ? stream->client->worker->index : 0;
 }
 
 void
 harness_disconnect(struct harness *h, struct stream *stream)
 {
+    unsigned core = core_of(stream);
     stream->gone = true;
     if (stream->ready)
-        TAILQ_REMOVE(&h->ready, stream, ready_link);
+        TAILQ_REMOVE(&h->ready[core], stream, ready_link);
     if (stream->dirty)
-        TAILQ_REMOVE(&h->dirty, stream, dirty_link);
-    session_close(&h->worker, stream);
+        TAILQ_REMOVE(&h->dirty[core], stream, dirty_link);
+    session_close(&h->worker[core], stream);
     bytes_free(&stream->in);
     bytes_free(&stream->out);
     free(stream);
@@ -104,7 +140,7 @@ make_ready(struct harness *h, struct stream *stream)
     if (stream->ready)
         return;
     stream->ready = true;
-    TAILQ_INSERT_TAIL(&h->ready, stream, ready_link);
+    TAILQ_INSERT_TAIL(&h->ready[core_of(stream)], stream, ready_link);
 }
 
 void
@@ -115,27 +151,34 @@ harness_feed(struct harness *h, struct stream *stream, const void *data, size_t 
 }
 
 bool
-harness_turn(struct harness *h)
+harness_turn_core(struct harness *h, unsigned core)
 {
-    struct worker *worker = &h->worker;
-    unsigned requests = session_decode(worker, &h->batch);
+    struct worker *worker = &h->worker[core];
+    struct batch_requests *batch = &h->batch[core];
+    unsigned requests = session_decode(worker, batch);
     if (requests > 0) {
-        session_prefetch(worker, &h->batch);
+        session_prefetch(worker, batch);
         batch_begin(worker->core, worker->now_ms);
-        session_prepare(worker, &h->batch);
+        session_prepare(worker, batch);
         batch_prepared(worker->core);
-        session_execute(worker, &h->batch);
+        session_execute(worker, batch);
         batch_commit(worker->core);
-        session_finish(worker, &h->batch, 1000);
+        session_finish(worker, batch, 1000);
     }
-    while (!TAILQ_EMPTY(&h->dirty)) {
-        struct stream *stream = TAILQ_FIRST(&h->dirty);
-        TAILQ_REMOVE(&h->dirty, stream, dirty_link);
+    while (!TAILQ_EMPTY(&h->dirty[core])) {
+        struct stream *stream = TAILQ_FIRST(&h->dirty[core]);
+        TAILQ_REMOVE(&h->dirty[core], stream, dirty_link);
         stream->dirty = false;
     }
     bool more = session_tend(worker);
     batch_tend(worker->core);
     return requests > 0 || more;
+}
+
+bool
+harness_turn(struct harness *h)
+{
+    return harness_turn_core(h, 0);
 }
 
 void
@@ -152,8 +195,10 @@ harness_run(struct harness *h)
 void
 harness_advance(struct harness *h, uint64_t ms)
 {
-    h->worker.now_ms += ms;
-    h->worker.now_us += ms * 1000;
+    for (unsigned i = 0; i < h->server.cores; i++) {
+        h->worker[i].now_ms += ms;
+        h->worker[i].now_us += ms * 1000;
+    }
 }
 
 const char *

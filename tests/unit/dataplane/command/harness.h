@@ -10,28 +10,33 @@
 
 #define HARNESS_POOL (64ull << 20)
 
+#define HARNESS_CORES 2
+
 struct harness {
     char folder[64], path[96];
     struct server server;
-    struct worker worker;
+    struct worker worker[HARNESS_CORES];
     struct stats_header *stats;
-    struct stream_list ready, dirty;
-    struct batch_requests batch;
+    struct stream_list ready[HARNESS_CORES], dirty[HARNESS_CORES];
+    struct batch_requests batch[HARNESS_CORES];
 };
 
 /* Exits with a message when the pool cannot be made: nothing else could be tested. */
-struct harness *harness_open(uint64_t pool_size);
+struct harness *harness_open(uint64_t pool_size); /* one core */
+struct harness *harness_open_cores(uint64_t pool_size, unsigned cores);
 void harness_close(struct harness *harness);
 
 /* A connection from 127.0.0.1, or from elsewhere. The stream is the test's until harness_disconnect. */
 struct stream *harness_connect(struct harness *harness);
+struct stream *harness_connect_to(struct harness *harness, unsigned core);
 struct stream *harness_connect_from(struct harness *harness, uint8_t first_byte_of_ip);
 void harness_disconnect(struct harness *harness, struct stream *stream);
 
 /* Input arrives. */
 void harness_feed(struct harness *harness, struct stream *stream, const void *data, size_t len);
-/* One turn of the loop; false: there was nothing to do. */
+/* One turn of the (first) core's loop; false: there was nothing to do. */
 bool harness_turn(struct harness *harness);
+bool harness_turn_core(struct harness *harness, unsigned core);
 /* Turns until there is nothing to do. */
 void harness_run(struct harness *harness);
 void harness_advance(struct harness *harness, uint64_t ms);

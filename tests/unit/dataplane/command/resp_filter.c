@@ -40,7 +40,7 @@ main(void)
 {
     static char chunk[CHUNK];
     struct harness *h = harness_open(HARNESS_POOL * 4);
-    read_clock(&h->worker);
+    read_clock(&h->worker[0]);
     struct stream *stream = harness_connect(h);
     bool open = true;
     while (open && !stream->abort) {
@@ -52,7 +52,7 @@ main(void)
             harness_feed(h, stream, chunk, n > 0 ? (size_t)n : 0);
         }
         do
-            read_clock(&h->worker);
+            read_clock(&h->worker[0]);
         while (harness_turn(h) && write_output(stream));
         open = write_output(stream) && !stream->close_after_out && !h->server.stop;
     }

@@ -136,7 +136,7 @@ a_parked_command_holds_back_the_later_ones(void)
     harness_run(h);
     CU_ASSERT_STRING_EQUAL(harness_output(stream, NULL), "+OK\r\n");
     CU_ASSERT_STRING_EQUAL(harness_command(h, other, "GET a"), "$1\r\n1\r\n");
-    CU_ASSERT_EQUAL(session_deadline(&h->worker), h->worker.now_us + 50000);
+    CU_ASSERT_EQUAL(session_deadline(&h->worker[0]), h->worker[0].now_us + 50000);
     harness_advance(h, 49);
     feed_text(h, stream, "PING\r\n");
     harness_run(h);
@@ -145,7 +145,7 @@ a_parked_command_holds_back_the_later_ones(void)
     harness_run(h);
     harness_run(h);
     CU_ASSERT_STRING_EQUAL(harness_output(stream, NULL), ":0\r\n:2\r\n+PONG\r\n+PONG\r\n");
-    CU_ASSERT_EQUAL(session_deadline(&h->worker), UINT64_MAX);
+    CU_ASSERT_EQUAL(session_deadline(&h->worker[0]), UINT64_MAX);
     harness_close(h);
 }
 
@@ -477,7 +477,7 @@ clients_come_and_go(void)
         harness_disconnect(h, i % 2 ? a : b);
         harness_disconnect(h, i % 2 ? b : a);
     }
-    CU_ASSERT_EQUAL(h->worker.clients_used, 0);
+    CU_ASSERT_EQUAL(h->worker[0].clients_used, 0);
     CU_ASSERT_EQUAL(h->server.clients, 0);
     harness_close(h);
 }

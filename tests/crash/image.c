@@ -151,6 +151,15 @@ sample(struct maker *maker, uint32_t n)
     emit(maker);
 }
 
+/* Everything but the lines that have been pending longest: the suspicious ones, where a fence may be missing. */
+static void
+longest_pending_missing(struct maker *maker, uint32_t lines)
+{
+    for (uint32_t i = 0; i < maker->lines; i++) /* in the order in which they became pending */
+        i < lines ? oldest(maker, i) : newest(maker, i);
+    emit(maker);
+}
+
 void
 images_make(const struct memory *memory, const struct image_plan *plan, struct random *random, image_fn tell, void *arg)
 {
@@ -167,7 +176,9 @@ images_make(const struct memory *memory, const struct image_plan *plan, struct r
     } else {
         sample(&maker, 0);
         sample(&maker, 1);
-        for (uint32_t n = 2; n < plan->limit; n++)
+        longest_pending_missing(&maker, 1);
+        longest_pending_missing(&maker, 1 + random_below(random, maker.lines));
+        for (uint32_t n = 4; n < plan->limit; n++)
             sample(&maker, 2 + random_below(random, all - 2));
     }
     free(maker.content);

@@ -24,7 +24,8 @@ typedef void (*image_fn)(const struct memory *memory, const struct patch *patch,
 
 /*
  * Every image if there are at most `exhaustive`; else the one with nothing and the one with everything, each line
- * alone, each line missing, and `seeded` random ones, or where these are more than `limit`, a sample of them.
+ * alone, each line missing, and `seeded` random ones, or where these are more than `limit`, a sample of them (limit
+ * is at least 4).
  */
 struct image_plan {
     unsigned exhaustive, seeded, limit;

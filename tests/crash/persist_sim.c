@@ -69,12 +69,18 @@ line_hash(uint64_t index, const uint8_t content[LINE_SIZE])
 }
 
 void
+memory_forget_flushes(struct memory *memory)
+{
+    for (unsigned core = 0; core < MAX_CORES; core++)
+        memory->flushes[core].used = 0;
+}
+
+void
 memory_fill(struct memory *memory, const uint8_t *bytes, bool tracked)
 {
     memcpy(memory->live, bytes, memory->size);
     memory->tracked = tracked;
-    for (unsigned core = 0; core < MAX_CORES; core++)
-        memory->flushes[core].used = 0;
+    memory_forget_flushes(memory);
     for (uint32_t i = 0; i < memory->pending_used; i++) {
         memory->line[memory->pending[i]].pending = 0;
         memory->line[memory->pending[i]].listed = false;

@@ -69,6 +69,9 @@ struct memory *memory_new(uint64_t size);
 /* Make it hold these bytes, all durable. */
 void memory_fill(struct memory *memory, const uint8_t *bytes, bool tracked);
 
+/* The process that issued them is gone, and they with it: what they would have made durable stays pending. */
+void memory_forget_flushes(struct memory *memory);
+
 /* The hash that line `index` with this content adds (by XOR) to the hash of an image. */
 uint64_t line_hash(uint64_t index, const uint8_t content[LINE_SIZE]);
 

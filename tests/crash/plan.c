@@ -57,12 +57,14 @@ draw_theme(struct plan *plan, struct random *random)
         plan->prefill_deleted = random_below(random, 4);
         break;
     case THEME_GROWTH:
-        draw_names(plan, random, between(random, 2, 24), between(random, 8, 40),
-                   random_chance(random, 300) ? CROWD : NAMES);
+        draw_names(plan, random, between(random, 2, 24), between(random, 8, 44),
+                   random_chance(random, 200) ? CROWD : NAMES);
         plan->prefill_deleted = random_below(random, 4);
-        plan->operations = between(random, 4, 48);
-        if (random_chance(random, 500))
-            plan->weight[SET] += 6;
+        plan->operations = between(random, 4, 60);
+        if (random_chance(random, 600))
+            plan->weight[SET] += 8;
+        if (random_chance(random, 700))
+            plan->images = (struct image_plan){.exhaustive = 4, .seeded = 8, .limit = 5};
         break;
     case THEME_SPACE:
         draw_names(plan, random, between(random, 2, 6), between(random, 4, 14), CROWD);
@@ -70,7 +72,7 @@ draw_theme(struct plan *plan, struct random *random)
         plan->segments = between(random, POOL_MIN_SEGMENTS + 2, POOL_MIN_SEGMENTS + 8);
         plan->shortest = 300;
         plan->longest = random_chance(random, 500) ? VALUE_MAX : 900;
-        plan->images = (struct image_plan){.exhaustive = 6, .seeded = 4, .limit = 4};
+        plan->images = (struct image_plan){.exhaustive = 6, .seeded = 8, .limit = 6};
         break;
     default:
         draw_names(plan, random, between(random, 1, 3), random_below(random, 4), CROWD);
@@ -91,7 +93,7 @@ draw_images(struct plan *plan, struct random *random)
     else if (draw < 40)
         plan->images = (struct image_plan){.exhaustive = 24, .seeded = 12, .limit = 16};
     else
-        plan->images = (struct image_plan){.exhaustive = 4, .seeded = 4, .limit = 4};
+        plan->images = (struct image_plan){.exhaustive = 4, .seeded = 8, .limit = 6};
 }
 
 void
@@ -107,6 +109,7 @@ plan_draw(struct plan *plan, struct random *random, enum theme theme)
     plan->cores = between(random, 1, SIM_CORES);
     plan->segments = 16;
     plan->boots = between(random, 1, 3);
+    plan->busy = random_chance(random, 400) ? 700 : 0;
     plan->batch = between(random, 1, 4);
     plan->shortest = VALUE_MIN;
     plan->longest = 60;

@@ -27,6 +27,7 @@ struct plan {
     unsigned prefill_deleted;          /* of them, deleted again */
     unsigned weight[COMMANDS];
     unsigned operations;        /* of all cores */
+    unsigned busy;              /* per mille of the operations: those that core 0 gets beside its share */
     unsigned batch;             /* operations a batch, at most */
     uint32_t shortest, longest; /* values */
     unsigned late, expiring;    /* per mille: batches with a late clock, values with an expiry */

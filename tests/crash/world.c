@@ -15,6 +15,8 @@
 #define STEPS_MAX   400000u /* persist calls in a boot after which it counts as stuck */
 #define IMAGES_ROOM (1u << 16)
 #define IMAGES_MAX  (IMAGES_ROOM / 2)
+#define KILLED      150u /* per mille of the boots: the process is killed in it */
+#define KILLED_BY   400u /* persist calls, at most, until then */
 
 const char *const rule_names[RULES] = {"reply", "quiescent", "grace", "stamps", "latch", "absent"};
 enum rule rule_removed = RULES;
@@ -204,7 +206,7 @@ draw_operations(struct world *w)
         struct operation *op = &w->history.operation[w->history.used++];
         w->next_number += NUMBER_STEP;
         plan_operation(&w->plan, &w->random, op, w->next_number);
-        op->core = random_below(&w->random, w->plan.cores);
+        op->core = random_chance(&w->random, w->plan.busy) ? 0 : random_below(&w->random, w->plan.cores);
         op->connection = random_below(&w->random, CONNECTIONS);
         op->position = positions[op->core]++;
         if (op->command >= FLUSH && w->history.used > 6)
@@ -212,13 +214,15 @@ draw_operations(struct world *w)
     }
 }
 
-/* Interleave the cores: each runs for a while, then sleeps, so that the others may get far. */
-static void
+/* Interleave the cores: each runs for a while, then sleeps, so that the others may get far. False: killed. */
+static bool
 schedule(struct world *w)
 {
     static const unsigned sleeps[] = {0, 50, 250};
     unsigned running = w->plan.cores;
     while (running && !w->outcome->violated) {
+        if (w->steps >= w->kill_at)
+            return false;
         struct client *client = &w->client[random_below(&w->random, w->plan.cores)];
         bool other_awake = false;
         for (unsigned i = 0; i < w->plan.cores; i++)
@@ -230,9 +234,11 @@ schedule(struct world *w)
         client->awake_at = w->steps + sleeps[random_below(&w->random, 3)];
         running -= client->fiber.done;
     }
+    return true;
 }
 
-static void
+/* Until all is done. False: the process was killed; its fibers stand in the engine, and are not resumed. */
+static bool
 run_cores(struct world *w)
 {
     w->working = w->plan.cores;
@@ -246,8 +252,33 @@ run_cores(struct world *w)
         core_online(client->core);
         fiber_make(&client->fiber, client_run, client);
     }
-    schedule(w);
+    bool finished = schedule(w);
     persist_listener.core = 0;
+    return finished;
+}
+
+static bool
+start(struct world *w)
+{
+    char error[256];
+    if (!machine_start(&w->machine, w->memory, w->plan.cores, error, sizeof(error))) {
+        world_violation(w, "%s", error);
+        return false;
+    }
+    remove_rules_at_start(w);
+    return true;
+}
+
+/* kill -9 without a power cut: the caches keep what was stored, but nobody flushes it unless the next process does. */
+static bool
+start_after_kill(struct world *w)
+{
+    w->kill_at = UINT64_MAX;
+    memory_forget_flushes(w->memory);
+    machine_stop(&w->machine);
+    if (persist_trace)
+        fprintf(persist_trace, "    killed\n");
+    return start(w);
 }
 
 static void
@@ -273,7 +304,6 @@ count_effort(struct world *w)
 static void
 boot(struct world *w, bool last)
 {
-    char error[256];
     memory_fill(w->memory, w->chosen, true);
     w->memory->traced = true;
     if (persist_trace)
@@ -281,14 +311,13 @@ boot(struct world *w, bool last)
     forget_images(w);
     history_start(&w->history, &w->chosen_state);
     w->steps = 0;
+    w->kill_at = random_chance(&w->random, KILLED) ? random_below(&w->random, KILLED_BY) : UINT64_MAX;
     persist_listener = (struct persist_listener){.before = before, .ordered = ordered, .stored = stored, .arg = w};
-    if (!machine_start(&w->machine, w->memory, w->plan.cores, error, sizeof(error))) {
-        world_violation(w, "%s", error);
+    if (!start(w))
         return;
-    }
-    remove_rules_at_start(w);
     draw_operations(w);
-    run_cores(w);
+    if (!run_cores(w) && start_after_kill(w))
+        run_cores(w);
     if (w->outcome->violated)
         return; /* the engine is left as it is: fibers stand in it */
     if (!memory_shadow_agrees(w->memory))

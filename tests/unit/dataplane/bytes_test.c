@@ -8,7 +8,7 @@
 
 #include "tests/unit/unit.h"
 
-#define MODEL_SIZE (4u << 20)
+#define MODEL_SIZE (1u << 20)
 
 static void
 test_basics(void)
@@ -50,7 +50,7 @@ test_model(void)
 {
     uint8_t *model = malloc(MODEL_SIZE);
 
-    for (unsigned seed = 1; seed <= 50; seed++) {
+    for (unsigned seed = 1; seed <= 20; seed++) {
         struct bytes b = {0};
         uint32_t start = 0, end = 0, ahead = 0; /* the model's content, and what lies written behind it */
         srand(seed);

@@ -31,19 +31,25 @@ def answers():
         return False
 
 
-def test_random_commands():
-    harness.fresh()
-    seed = random.randrange(1 << 30)
+def compare(seed):
     with tempfile.TemporaryDirectory() as folder:
         redis = redis_server(folder)
         try:
             harness.wait_until(answers, 'redis-server to answer')
-            done = harness.run(sys.executable, '-B', PROGRAM, '--redis', f'127.0.0.1:{REDIS_PORT}', '--pollux',
+            return harness.run(sys.executable, '-B', PROGRAM, '--redis', f'127.0.0.1:{REDIS_PORT}', '--pollux',
                                f'{harness.HOST}:{harness.PORT}', '--seed', str(seed), '--count', str(COUNT),
                                check=False)
         finally:
             redis.kill()
             redis.wait()
+
+
+def test_random_commands():
+    """On a server of its own: random settings stay behind."""
+    seed = random.randrange(1 << 30)
+    instance = harness.Instance('pollux-differential', '--size', '256M', '--set', 'enable-debug-command=yes')
+    with instance, instance.clients():
+        done = compare(seed)
     if done.returncode != 0:
         raise AssertionError(f'seed {seed}: {(done.stdout + done.stderr)[-1500:]}')
 

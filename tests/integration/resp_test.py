@@ -276,7 +276,22 @@ def test_flood_before_auth():
                 pass  # pushed back, or closed
             equal(other.call('AUTH', 'secret'), 'OK')
             equal(other.call('PING'), 'PONG')
+            harness.wait_until(lambda: len(other.call('CLIENT', 'LIST').splitlines()) <= 2, 'the flooder to be closed')
     with_password(body)
+
+
+def test_protected_mode():
+    """Without a password, peers that are not of this machine are told why they are not served."""
+    with Wire() as admin:
+        equal(admin.call('CONFIG', 'SET', 'protected-mode', 'yes'), 'OK')
+        try:
+            with Wire() as wire:
+                error(wire.reply(), 'DENIED ')
+                equal(wire.expect_closed(), b'')
+        finally:
+            equal(admin.call('CONFIG', 'SET', 'protected-mode', 'no'), 'OK')
+    with Wire() as wire:
+        alive(wire)
 
 
 def test_auth_without_password():

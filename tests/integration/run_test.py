@@ -122,6 +122,12 @@ def test_mistakes_are_told():
     instance.stop()
 
 
+def test_password():
+    with Instance(NAME, '--size', '64M', '--set', 'requirepass=a secret') as instance:
+        contains(instance.start(), READY)
+        contains(instance.script('cli', 'ping'), 'NOAUTH')
+
+
 def test_same_pool_for_two():
     pool = f'/dev/shm/{NAME}-shared.pool'
     try:

@@ -36,6 +36,17 @@ damaged(struct recovery *r)
     r->engine->damaged++;
 }
 
+/*
+ * After a kill -9 without a power cut the caches still hold words that nobody has flushed, and all that is met here
+ * will count as durable. (Records are durable before a word names them.)
+ */
+static void
+settle(struct recovery *r, const void *p, size_t len)
+{
+    if (!r->engine->pool->was_clean)
+        persist_flush(p, len, SITE_FLUSH_MET);
+}
+
 /* ---- words ---- */
 
 static void
@@ -112,6 +123,7 @@ meet(struct recovery *r, const struct page *page, uint32_t depth)
         return 1;
     state->met = true;
     space_adopt_pages(engine->space, offset, 1);
+    settle(r, page, sizeof(*page));
     return 0;
 }
 
@@ -164,6 +176,7 @@ adopt_table(struct recovery *r)
     atomic_store(&engine->table[root->id % TABLES].id, root->id);
     space_adopt_pages(engine->space, root->directory, directory_pages(root->depth));
     const uint64_t *entry = pool_at(engine->pool, root->directory);
+    settle(r, entry, bytes);
     for (uint64_t i = 0; i >> root->depth == 0; i++) {
         uint64_t word = word_load(&entry[i]);
         if (!word || !word_good(word))
@@ -182,6 +195,7 @@ recover(struct engine *engine, char *error, size_t error_size)
     uint64_t word = word_load(engine->pool->roots_word);
     if (roots_check(r.core, word) != 0)
         return refuse(&r, "the ROOTS word, or its record", word_offset(word));
+    settle(&r, engine->pool->roots_word, sizeof(word));
     if (word)
         space_adopt(engine->space, word_offset(word), record_total(record_of(r.core, word)));
     for (unsigned db = 0; db < DATABASES; db++) {
@@ -190,6 +204,8 @@ recover(struct engine *engine, char *error, size_t error_size)
         if (rc)
             return rc;
     }
+    if (!engine->pool->was_clean)
+        persist_fence(SITE_FENCE_MET);
     space_recovered(engine->space);
     return 0;
 }

@@ -197,6 +197,9 @@ superblock_open(struct pool *pool, char *error, size_t error_size)
     if (!pool->was_clean)
         pool->super.dirty_shutdowns++;
     pool->super.clean = 0;
+    /* A killed process may have left one in the caches alone: durable before the other one is touched. */
+    persist_flush(pool->base, SUPERBLOCK_COPY + sizeof(struct superblock), SITE_FLUSH_SUPER_MET);
+    persist_fence(SITE_FENCE_SUPER_MET);
     rewrite(pool);
     return 0;
 }

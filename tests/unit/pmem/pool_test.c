@@ -332,8 +332,8 @@ killed_creation_is_absent_or_complete(void)
             break;
         }
         if (access(path, F_OK) == 0) {
-            complete++; /* the first death after the rename is before the clean flag is taken away */
-            opens(0, false, complete == 1, complete > 1);
+            complete++; /* at first before the clean flag is taken away */
+            opens(0, false, complete <= 2, complete > 2);
         } else {
             absent++;
             refused(0, -ENOENT, "does not exist");

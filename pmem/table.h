@@ -114,11 +114,12 @@ roots_settle(struct core *core)
 
 /* ---- the way down ---- */
 
+/* A damaged link ends the chain, so that no walk goes in a circle; whoever says that a key is absent sees it too. */
 static inline const struct bucket *
 chain_next(const struct page *page, const struct bucket *bucket)
 {
-    uint64_t link = word_load(&bucket->control) & WORD_LINK_MASK;
-    return link && link < PAGE_LINES ? (const struct bucket *)page + link : NULL;
+    uint64_t control = word_load(&bucket->control), link = control & WORD_LINK_MASK;
+    return link && link < PAGE_LINES && word_good(control) ? (const struct bucket *)page + link : NULL;
 }
 
 /* From a home that a split has MOVED to the child's. 0 or -EBADMSG. */

@@ -203,6 +203,33 @@ test_flipped_bits_in_words(void)
     destroy();
 }
 
+/* Links that lead back into their own chain: an error, and no walk without end. */
+static void
+test_circular_chain(void)
+{
+    char name[32];
+    struct place at;
+    struct hit hit;
+    struct entry entry;
+    unsigned told = 0;
+    create(200);
+    locate("key:7", &at, &hit);
+    uint64_t line = (uint64_t)(at.home - (const struct bucket *)at.page);
+    *raw_word(&at.home->control) = line; /* without check bits */
+    alarm(20);
+    for (unsigned k = 200; k < 4000; k++) {
+        int rc = read_key(key_name(name, "absent", k), &entry);
+        CU_ASSERT(rc == -ENOENT || rc == -EBADMSG);
+        told += rc == -EBADMSG;
+    }
+    CU_ASSERT(told > 0);
+    CU_ASSERT(read_key("key:7", &entry) == 0);
+    fixture_reopen(1);
+    CU_ASSERT(holds(0, "key:7", "value:7"));
+    alarm(0);
+    destroy();
+}
+
 /* Each byte of a record: an error for this key alone. A plain SET over it is fine again. */
 static void
 test_damaged_record(void)
@@ -345,6 +372,7 @@ static const struct unit_test tests[] = {
     {"stale HELD and TENT", test_stale_held_and_tent},
     {"kill", test_kill},
     {"flipped bits in words", test_flipped_bits_in_words},
+    {"circular chain", test_circular_chain},
     {"damaged record", test_damaged_record},
     {"damaged record in a split", test_damaged_record_in_a_split},
     {"a damaged tree is refused", test_damaged_tree_is_refused},

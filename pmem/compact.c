@@ -19,6 +19,7 @@ struct candidate {
     uint64_t hash;
     const struct root *root; /* NULL: the ROOTS record, or its table is gone */
     const uint64_t *slot;    /* the word that names it, NULL = dead or HELD */
+    bool held;
     uint64_t word, to;
 };
 
@@ -70,7 +71,8 @@ find_word(struct core *core, struct candidate *n)
             n->word = word_load(&b->slot[i]);
             if (!word_tag_is(n->word, n->hash) || word_offset(n->word) != offset)
                 continue;
-            if (!(n->word & (WORD_HELD | WORD_TENT)) && word_good(n->word))
+            n->held = n->word & (WORD_HELD | WORD_TENT);
+            if (!n->held && word_good(n->word))
                 n->slot = &b->slot[i];
             return;
         }
@@ -86,6 +88,7 @@ copy(struct core *core, struct group *group)
     for (unsigned i = 0; i < group->used; i++) {
         struct candidate *n = &group->of[i];
         find_word(core, n);
+        core->compaction.held |= n->held;
         if (!n->slot)
             continue;
         uint32_t size = record_total(n->record);
@@ -138,7 +141,7 @@ compact_group(struct core *core)
     swing(core, &group);
     if (room && !group.end)
         return true;
-    space_release(core->engine->space, core->compaction.segment);
+    space_release(core->engine->space, core->compaction.segment, room && !core->compaction.held);
     core->compaction.segment = -1;
     return false;
 }
@@ -152,6 +155,7 @@ compact_tend(struct core *core)
     if (c->segment < 0 && pressure) {
         c->segment = space_claim_victim(space, core->index, pressure > 1);
         c->offset = (uint64_t)c->segment * SEGMENT_SIZE;
+        c->held = false;
     }
     if (c->segment < 0)
         return false;

@@ -120,6 +120,7 @@ struct split {
 struct compaction {
     int64_t segment; /* -1 = none */
     uint64_t offset; /* of the record that comes next */
+    bool held;       /* a split had some record's word in hand: that one can be moved another time */
 };
 
 struct tally {

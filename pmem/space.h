@@ -50,9 +50,11 @@ void space_adopt_pages(struct space *space, uint64_t offset, unsigned count);
 void space_recovered(struct space *space); /* all has been told: what is unreached is FREE */
 
 /* Compaction: the closed record segment (closed for a grace period) with most to gain, claimed for this core, or -1.
- * pressure: take one even if it gains little. Give it back with space_release. */
+ * pressure: take one even if it gains little. Give it back with space_release; done:
+ * all that can be moved was. What is left then (kept by damaged words or records) does not make a victim of it again
+ * until more of it dies. */
 int64_t space_claim_victim(struct space *space, unsigned core, bool pressure);
-void space_release(struct space *space, int64_t segment);
+void space_release(struct space *space, int64_t segment, bool done);
 
 /* Retire empty segments and free those whose grace is over; a bounded slice. True if some still wait. */
 bool space_tend(struct space *space, unsigned core);

@@ -86,14 +86,16 @@ space_claim_victim(struct space *space, unsigned core, bool pressure)
     /* It may have been given back, opened and closed since it was looked at. */
     if (grace_over(space->grace, segment_token(&space->segment[best])))
         return (int64_t)best;
-    space_release(space, (int64_t)best);
+    space_release(space, (int64_t)best, false);
     return -1;
 }
 
 void
-space_release(struct space *space, int64_t victim)
+space_release(struct space *space, int64_t victim, bool done)
 {
     struct segment *segment = &space->segment[victim];
+    if (done) /* a segment that is not emptied by this has no garbage that could be had */
+        __atomic_store_n(&segment->used, (uint32_t)live_bytes(segment), __ATOMIC_RELAXED);
     segment_become(segment, STATE_CLOSED);
     __atomic_fetch_sub(&space->victims, 1, __ATOMIC_RELAXED);
     if (__atomic_sub_fetch(&segment->balance, BALANCE_PIN, __ATOMIC_ACQ_REL) == 0)

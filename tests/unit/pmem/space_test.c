@@ -216,14 +216,14 @@ victim_is_the_emptiest_and_waits(void)
     space_dead(space, offsets[10], BIG);
     space_dead(space, offsets[11], BIG);
     CU_ASSERT(!space_tend(space, 0));
-    space_release(space, first);
+    space_release(space, first, false);
     CU_ASSERT(space_tend(space, 0));
     all_quiescent();
     CU_ASSERT(!space_tend(space, 0));
     CU_ASSERT_EQUAL(kind_of(offsets[8]), SEGMENT_FREE);
 
     /* Released with something left in it: can be claimed again. */
-    space_release(space, second);
+    space_release(space, second, false);
     CU_ASSERT_EQUAL(space_claim_victim(space, 0, true), second);
     tear_down();
 }
@@ -296,7 +296,7 @@ recovery_keeps_what_is_reached(void)
 
     /* What was filled how far is unknown, so the rest of it can be won back. */
     CU_ASSERT_EQUAL(space_claim_victim(space, 0, true), (int64_t)(kept / SEGMENT_SIZE));
-    space_release(space, (int64_t)(kept / SEGMENT_SIZE));
+    space_release(space, (int64_t)(kept / SEGMENT_SIZE), false);
     space_dead(space, kept, 160);
     CU_ASSERT(space_tend(space, 0));
     tear_down();

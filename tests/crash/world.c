@@ -17,6 +17,7 @@
 #define IMAGES_MAX  (IMAGES_ROOM / 2)
 #define KILLED      150u /* per mille of the boots: the process is killed in it */
 #define KILLED_BY   400u /* persist calls, at most, until then */
+#define AFTER_KILL  16u  /* operations, at most: those that lost their reply keep the oracle's windows from settling */
 
 const char *const rule_names[RULES] = {"reply", "quiescent", "grace", "stamps", "latch", "absent"};
 enum rule rule_removed = RULES;
@@ -273,7 +274,11 @@ start(struct world *w)
 static bool
 start_after_kill(struct world *w)
 {
+    unsigned left = 0;
     w->kill_at = UINT64_MAX;
+    for (unsigned i = 0; i < w->history.used; i++)
+        if (w->history.operation[i].progress == NOT_YET && ++left > AFTER_KILL)
+            w->history.operation[i].progress = REFUSED;
     memory_forget_flushes(w->memory);
     machine_stop(&w->machine);
     if (persist_trace)

@@ -24,11 +24,14 @@ def test_start_and_stop():
     with Instance(NAME, '--size', '64M') as instance:
         text = instance.start()
         contains(text, f'{NAME} is running already', 'ready  10.77.0.2:6379  port af_xdp  pool 64 MiB emulated: lost',
-                 READY, 'next: ')
+                 READY, f'next: scripts/run --instance {NAME} cli', f'--run-dir /run/{NAME} stats')
+        assert 'AUTH' not in text, text
         contains(instance.script('status'), f'{NAME} serves on 10.77.0.2:6379', 'all is well')
         equal(instance.script('cli', 'get', 'hello'), 'world\n')
         equal(instance.script('exec', 'redis-cli', '-h', '10.77.0.2', 'ping'), 'PONG\n')
         contains(instance.stop(remove_pool=False), f'{NAME} stopped', 'its pool stays')
+        contains(instance.script('start', '--size', '128M'), 'keeps its size', 'pool 64 MiB')
+        instance.stop(remove_pool=False)
         contains(instance.script('status', check=False), 'is not running')
         contains(instance.stop(), 'is not running')
     equal(os.path.exists(f'/run/netns/{NAME}'), False)
@@ -89,8 +92,17 @@ def test_a_lost_control_process():
         pid = instance.pid()
         instance.kill('control', signal.SIGKILL)
         wait_until(lambda: instance.pid('control') is None, 'it to be gone')
+        contains(instance.script('status', check=False), 'pollux-control is not running')
         contains(instance.start(), 'starting a new one', READY)
         equal(instance.pid(), pid)
+
+
+def test_a_stopped_data_plane():
+    with Instance(NAME, '--size', '64M') as instance:
+        pid = instance.kill('dataplane', signal.SIGSTOP)
+        contains(instance.script('start', check=False), f'kill -CONT {pid}', 'runs, but does not answer')
+        os.kill(pid, signal.SIGCONT)
+        contains(instance.start(), 'is running already', READY)
 
 
 def test_host():
@@ -117,6 +129,10 @@ def test_mistakes_are_told():
     for words, text in ((('start', '--size', 'many'), 'not a size: many'), (('start', '--nosuch'), 'does not know'),
                         (('start', '--pool'), 'needs a value'), (('cli', 'ping'), 'is not running'),
                         (('start', '--size', '64M', '--set', 'nosuch=1'), 'nosuch'),
+                        (('start', '--set', 'nosuch'), '--set takes NAME=VALUE'),
+                        (('start', '--set', 'pool-size=1gb'), 'use --size'),
+                        (('start', '--port-kind', 'veth'), 'af_xdp, af_packet or tap'),
+                        (('stop', '--remove-pol'), 'does not know --remove-pol'), (('--instance',), 'needs a value'),
                         (('start', '--size', '64M', '--cores', '999'), 'cores')):
         contains(instance.script(*words, check=False), text)
     instance.stop()

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Interrupted creations. */
+/* Interrupted creations, and opens of what a killed open left. */
 #include "tests/crash/creation.h"
 
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,16 @@
 #define SEGMENTS POOL_MIN_SEGMENTS
 #define SIZE     ((uint64_t)SEGMENTS * SEGMENT_SIZE)
 
+#define OPEN_CALLS 9u /* persist calls of an open, and one more */
+
 struct creation {
     struct memory *memory, *scratch;
     struct random random;
     struct outcome *outcome;
     void (*met)(uint64_t hash);
-    bool finished; /* superblock_format has returned */
+    bool finished;  /* superblock_format has returned */
+    unsigned calls; /* persist calls until the process is killed; 0 = it is not */
+    jmp_buf killed;
     uint8_t image[SIZE] __attribute__((aligned(LINE_SIZE)));
 };
 
@@ -76,6 +81,36 @@ look(void *arg)
     images_make(creation->memory, &plan, &creation->random, at_image, creation);
 }
 
+static void
+before(void *arg)
+{
+    struct creation *creation = arg;
+    if (creation->calls && --creation->calls == 0)
+        longjmp(creation->killed, 1);
+}
+
+static void
+open_pool(struct creation *creation)
+{
+    struct pool pool = {.base = creation->memory->view, .size = SIZE, .lock_fd = -1};
+    char error[256];
+    if (superblock_open(&pool, error, sizeof(error)) != 0)
+        wrong(creation, error);
+}
+
+/* The process is killed while it opens the pool, with the superblock in its caches; the power goes in the next open. */
+static void
+open_after_kill(struct creation *creation)
+{
+    creation->calls = 1 + random_below(&creation->random, OPEN_CALLS);
+    if (setjmp(creation->killed) == 0)
+        open_pool(creation);
+    creation->calls = 0;
+    memory_forget_flushes(creation->memory);
+    open_pool(creation);
+    look(creation);
+}
+
 void
 creation_run(uint64_t seed, void (*met)(uint64_t hash), struct outcome *outcome)
 {
@@ -89,12 +124,15 @@ creation_run(uint64_t seed, void (*met)(uint64_t hash), struct outcome *outcome)
     creation.outcome = outcome;
     creation.met = met;
     creation.finished = false;
+    creation.calls = 0;
     memset(creation.image, 0xdb, SIZE); /* a device that was used before, with its front cleared */
     memset(creation.image, 0, ROOTS_OFFSET);
     memory_fill(creation.memory, creation.image, true);
-    persist_listener = (struct persist_listener){.memory = creation.memory, .ordered = look, .arg = &creation};
+    persist_listener =
+        (struct persist_listener){.memory = creation.memory, .before = before, .ordered = look, .arg = &creation};
     superblock_format(creation.memory->view, SIZE, (const uint8_t *)HASH_KEY, (const uint8_t *)HASH_KEY, seed);
     creation.finished = true;
     look(&creation);
+    open_after_kill(&creation);
     persist_listener = (struct persist_listener){0};
 }

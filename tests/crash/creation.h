@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The creation of a pool on a device, interrupted at each fence: there is none yet, or a whole one. */
+/*
+ * The creation of a pool on a device, interrupted at each fence: there is none yet, or a whole one. Then an
+ * open that is killed, and another one: the superblock stays whole.
+ */
 #ifndef TESTS_CRASH_CREATION_H
 #define TESTS_CRASH_CREATION_H
 

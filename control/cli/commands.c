@@ -46,9 +46,9 @@ cli_ask(const struct cli *cli, const char *method, json_t *params)
     return result;
 }
 
-/* Ask and print the answer; for people by print_plain. Takes the reference to params. */
+/* Ask and print the answer; for people by print_plain, or as `none` if it is empty. Takes the reference to params. */
 static int
-ask_and_print(const struct cli *cli, const char *method, json_t *params)
+ask_and_print(const struct cli *cli, const char *method, json_t *params, const char *none)
 {
     json_t *result = cli_ask(cli, method, params);
 
@@ -57,6 +57,8 @@ ask_and_print(const struct cli *cli, const char *method, json_t *params)
         return CLI_FAILED;
     if (cli->json)
         print_json(result);
+    else if (none != NULL && json_object_size(result) + json_array_size(result) == 0)
+        printf("%s\n", none);
     else
         print_plain(stdout, result);
     json_decref(result);
@@ -187,7 +189,7 @@ run_config(const struct cli *cli)
         return config_set(cli);
     if (cli->count < 1 || cli->count > 2 || strcmp(cli->words[0], "get") != 0)
         return CLI_USAGE;
-    return ask_and_print(cli, "config.get", json_pack("{s:s}", "pattern", pattern));
+    return ask_and_print(cli, "config.get", json_pack("{s:s}", "pattern", pattern), "no setting has such a name");
 }
 
 static int
@@ -196,13 +198,13 @@ run_clients(const struct cli *cli)
     char *end;
 
     if (cli->count == 0)
-        return ask_and_print(cli, "clients", NULL);
+        return ask_and_print(cli, "clients", NULL, "no clients");
     if (cli->count != 2 || strcmp(cli->words[0], "kill") != 0)
         return CLI_USAGE;
     long long id = strtoll(cli->words[1], &end, 10);
     if (*end != '\0' || end == cli->words[1])
         return CLI_USAGE;
-    return ask_and_print(cli, "client.kill", json_pack("{s:I}", "id", (json_int_t)id));
+    return ask_and_print(cli, "client.kill", json_pack("{s:I}", "id", (json_int_t)id), NULL);
 }
 
 static int
@@ -210,7 +212,7 @@ run_pool(const struct cli *cli)
 {
     if (cli->count != 1 || strcmp(cli->words[0], "info") != 0)
         return CLI_USAGE;
-    return ask_and_print(cli, "pool.info", NULL);
+    return ask_and_print(cli, "pool.info", NULL, NULL);
 }
 
 static int

@@ -108,6 +108,8 @@ def test_config():
             equal(wire.call('CONFIG', 'GET', 'maxclients'), [b'maxclients', b'9000'])
         equal(wire.call('CONFIG', 'SET', 'maxclients', '10000'), 'OK')
         equal(ask('config', 'get', 'maxclients'), {'maxclients': '10000'})
+        equal(ask('config', 'get', 'nosuch*'), {})
+        equal(ctl('config', 'get', 'nosuch*').stdout, 'no setting has such a name\n')
 
 
 def test_clients():

@@ -10,7 +10,6 @@
 
 #define SETTLE_FROM 12u        /* operations in a window from which it is tried to settle the oldest */
 #define VISITED     (1u << 15) /* slots of the table of visited search states */
-#define BASES       8u
 
 const char *const command_names[COMMANDS] = {"GET", "EXISTS", "SET", "SETNX", "INCR", "DEL", "FLUSH", "SWAP"};
 
@@ -270,18 +269,15 @@ settled_prefix(const struct history *history, struct window *window)
     return window->used;
 }
 
-/* Replace the oldest operations by the states that they may have left, so that the search stays short. */
+/* Replace the oldest n operations of a window by the states that they may have left, so that the search stays short. */
 static void
-settle_window(struct history *history, struct window *window)
+settle(struct history *history, struct window *window, unsigned n)
 {
-    if (window->used < SETTLE_FROM || history->wides)
-        return;
-    unsigned n = settled_prefix(history, window);
     struct cell ends[BASES + 1];
     struct search search = {.late = history->late_seen, .ends = ends};
     for (unsigned i = 0; i < n; i++) {
         const struct operation *op = &history->operation[window->operation[i]];
-        search_add(&search, op, op->began, op->ended, true);
+        search_add(&search, op, op->began, op->ended, op->progress == ACKNOWLEDGED);
     }
     if (!n)
         return;
@@ -292,6 +288,13 @@ settle_window(struct history *history, struct window *window)
     window->bases = search.ends_used;
     window->used -= n;
     memmove(window->operation, window->operation + n, window->used * sizeof(*window->operation));
+}
+
+static void
+settle_prefix(struct history *history, struct window *window)
+{
+    if (window->used >= SETTLE_FROM && !history->wides)
+        settle(history, window, settled_prefix(history, window));
 }
 
 /* ---- events ---- */
@@ -389,7 +392,26 @@ history_acknowledge(struct history *history, struct operation *op)
     changed(history, op);
     op->progress = ACKNOWLEDGED;
     if (op->command < FLUSH)
-        settle_window(history, &history->window[op->name]);
+        settle_prefix(history, &history->window[op->name]);
+}
+
+void
+history_kill(struct history *history)
+{
+    history->tick += 2;
+    history->version++;
+    for (unsigned i = 0; i < history->used; i++) {
+        struct operation *op = &history->operation[i];
+        if (op->progress == RUNNING) {
+            op->progress = DONE;
+            op->ended = history->tick;
+        }
+    }
+    for (unsigned name = 0; name < NAMES; name++) {
+        history->window[name].version++;
+        if (!history->wides)
+            settle(history, &history->window[name], history->window[name].used);
+    }
 }
 
 void

@@ -19,7 +19,8 @@
 #define NAMES      64u /* keys */
 #define DBS        2u
 #define OPERATIONS 400u
-#define WINDOW     60u         /* operations of one key that are not settled yet */
+#define WINDOW     60u /* operations of one key that are not settled yet */
+#define BASES      32u
 #define EXPIRES    (1ll << 40) /* part of a value's number: the key has an expiry */
 
 /* What a key holds in each database: 0 = nothing, else the number that its value begins with. */
@@ -49,7 +50,7 @@ struct operation {
 };
 
 struct window {
-    struct cell base[8]; /* what the settled operations may have left */
+    struct cell base[BASES]; /* what the settled operations may have left */
     unsigned bases;
     uint16_t operation[WINDOW];
     unsigned used;
@@ -81,6 +82,9 @@ void history_defer(struct history *history, struct operation *operation);  /* it
 void history_refuse(struct history *history, struct operation *operation); /* the same, for good */
 void history_end(struct history *history, struct operation *operation);
 void history_acknowledge(struct history *history, struct operation *operation);
+
+/* The process was killed: what was under way has ended, and will never be acknowledged. */
+void history_kill(struct history *history);
 
 /* Can it end in this state? If not, *name is a key that it cannot explain. */
 bool history_explains(struct history *history, const struct state *state, unsigned *name);

@@ -12,12 +12,12 @@
 #include "tests/crash/keys.h"
 #include "tests/crash/world_internal.h"
 
-#define STEPS_MAX   400000u /* persist calls in a boot after which it counts as stuck */
-#define IMAGES_ROOM (1u << 16)
-#define IMAGES_MAX  (IMAGES_ROOM / 2)
-#define KILLED      150u /* per mille of the boots: the process is killed in it */
-#define KILLED_BY   400u /* persist calls, at most, until then */
-#define AFTER_KILL  16u  /* operations, at most: those that lost their reply keep the oracle's windows from settling */
+#define STEPS_MAX    400000u /* persist calls in a boot after which it counts as stuck */
+#define IMAGES_ROOM  (1u << 16)
+#define IMAGES_MAX   (IMAGES_ROOM / 2)
+#define KILLED       150u /* per mille of the boots: the process is killed in it */
+#define KILLED_BY    400u /* persist calls, at most, until then */
+#define KILLED_EARLY 40u  /* the same, to meet the start of a process */
 
 const char *const rule_names[RULES] = {"reply", "quiescent", "grace", "stamps", "latch", "absent"};
 enum rule rule_removed = RULES;
@@ -175,6 +175,8 @@ before(void *arg)
         return;
     if (rule_removed == RULE_LATCH)
         memset(w->machine.engine->latch, 0, LATCHES);
+    while (w->steps >= w->kill_at)
+        fiber_pause(); /* for ever */
     unsigned chance = w->effect ? w->plan.after_effect : w->plan.switching;
     w->effect = false;
     while (w->outcome->violated || random_chance(&w->random, chance)) {
@@ -258,32 +260,45 @@ run_cores(struct world *w)
     return finished;
 }
 
-static bool
-start(struct world *w)
+/* Open the pool (in a fiber, so that this can be killed too). */
+static void
+start(void *arg)
 {
+    struct world *w = arg;
     char error[256];
-    if (!machine_start(&w->machine, w->memory, w->plan.cores, error, sizeof(error))) {
+    w->started = machine_start(&w->machine, w->memory, w->plan.cores, error, sizeof(error));
+    if (w->started)
+        remove_rules_at_start(w);
+    else
         world_violation(w, "%s", error);
-        return false;
+}
+
+/* The life of one process. False: it was killed. */
+static bool
+run_process(struct world *w)
+{
+    w->started = false;
+    persist_listener.core = 0;
+    fiber_make(&w->starter, start, w);
+    while (!w->starter.done && !w->outcome->violated) {
+        if (w->steps >= w->kill_at)
+            return false;
+        fiber_resume(&w->starter);
     }
-    remove_rules_at_start(w);
-    return true;
+    return w->outcome->violated || run_cores(w);
 }
 
 /* kill -9 without a power cut: the caches keep what was stored, but nobody flushes it unless the next process does. */
-static bool
-start_after_kill(struct world *w)
+static void
+kill_process(struct world *w)
 {
-    unsigned left = 0;
-    w->kill_at = UINT64_MAX;
-    for (unsigned i = 0; i < w->history.used; i++)
-        if (w->history.operation[i].progress == NOT_YET && ++left > AFTER_KILL)
-            w->history.operation[i].progress = REFUSED;
+    w->kill_at = random_chance(&w->random, KILLED) ? w->steps + random_below(&w->random, KILLED_BY) : UINT64_MAX;
+    history_kill(&w->history);
     memory_forget_flushes(w->memory);
-    machine_stop(&w->machine);
+    if (w->started)
+        machine_stop(&w->machine); /* else what its start has allocated is lost */
     if (persist_trace)
         fprintf(persist_trace, "    killed\n");
-    return start(w);
 }
 
 static void
@@ -317,12 +332,12 @@ boot(struct world *w, bool last)
     history_start(&w->history, &w->chosen_state);
     w->steps = 0;
     w->kill_at = random_chance(&w->random, KILLED) ? random_below(&w->random, KILLED_BY) : UINT64_MAX;
+    if (random_chance(&w->random, KILLED))
+        w->kill_at = random_below(&w->random, KILLED_EARLY);
     persist_listener = (struct persist_listener){.before = before, .ordered = ordered, .stored = stored, .arg = w};
-    if (!start(w))
-        return;
     draw_operations(w);
-    if (!run_cores(w) && start_after_kill(w))
-        run_cores(w);
+    while (!run_process(w))
+        kill_process(w);
     if (w->outcome->violated)
         return; /* the engine is left as it is: fibers stand in it */
     if (!memory_shadow_agrees(w->memory))

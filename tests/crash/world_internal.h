@@ -45,10 +45,12 @@ struct world {
 
     /* schedule */
     uint64_t steps;
-    unsigned working; /* clients that have operations left */
-    bool effect;      /* something that others can see was just stored */
-    bool quiet;       /* no images, no switches: the prefill */
-    uint64_t kill_at; /* step at which the process is killed and another one opens the pool */
+    struct fiber starter; /* opens the pool */
+    bool started;         /* it could */
+    unsigned working;     /* clients that have operations left */
+    bool effect;          /* something that others can see was just stored */
+    bool quiet;           /* no images, no switches: the prefill */
+    uint64_t kill_at;     /* step at which the process is killed and another one opens the pool */
 
     /* images of this boot */
     uint64_t seen_memory, seen_history;

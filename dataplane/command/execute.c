@@ -125,6 +125,7 @@ settle(struct worker *worker, struct request *request)
     if (request->argc > 0) {
         client->commands++;
         client->last_ms = worker->now_ms;
+        client->last_us = worker->now_us;
     }
     session_dirty(client);
 }

@@ -180,6 +180,7 @@ session_open(struct worker *worker, struct stream *stream)
     client->authenticated = server->settings.requirepass[0] == '\0';
     client->local_peer = local;
     client->created_ms = client->last_ms = worker->now_ms;
+    client->last_us = worker->now_us;
     stream->client = client;
     worker->stats->counter[COUNTER_connections_opened]++;
 }
@@ -273,8 +274,7 @@ tend_idle(struct worker *worker)
         if (sessions->sweep_next >= worker->clients_used)
             sessions->sweep_next = 0;
         struct client *client = worker->clients[sessions->sweep_next++];
-        if (client->wait == WAIT_TIME || worker->now_ms < client->last_ms ||
-            worker->now_ms - client->last_ms <= (uint64_t)timeout * 1000)
+        if (client->wait == WAIT_TIME || worker->now_us - client->last_us <= (uint64_t)timeout * 1000000)
             continue;
         client->closing = true;
         client->stream->abort = true;

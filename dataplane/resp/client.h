@@ -30,6 +30,7 @@ struct client {
     char name[64], lib_name[48], lib_version[24];
     char *long_name; /* the whole name where it does not fit above; owned */
     uint64_t created_ms, last_ms, commands;
+    uint64_t last_us; /* the last command by the monotonic clock, which no one sets */
     const struct command *last_command;
     struct resp_parser *parser; /* state of a command that is not complete yet; resp/parse.h */
     /* A command that the engine put off, or that waits for a time, holds back all later ones of its connection. */

@@ -204,8 +204,16 @@ a_client_that_does_not_read_is_not_decoded(void)
     CU_ASSERT_STRING_EQUAL(harness_command(h, other, ""), "+OK\r\n");
     for (unsigned i = 0; i < 500; i++)
         feed_text(h, stream, "GET k\r\n");
+    struct stream *more[9];
+    for (unsigned i = 0; i < 9; i++) {
+        more[i] = harness_connect(h);
+        for (unsigned n = 0; n < 500; n++)
+            feed_text(h, more[i], "GET k\r\n");
+    }
     harness_run(h);
     CU_ASSERT_TRUE(stream->out.len < STREAM_OUT_SOFT_LIMIT + MIB + 64);
+    for (unsigned i = 0; i < 9; i++)
+        CU_ASSERT_TRUE(more[i]->out.len < STREAM_OUT_SOFT_LIMIT + MIB + 64);
     CU_ASSERT_STRING_EQUAL(harness_command(h, other, "PING"), "+PONG\r\n");
     uint64_t replied = 0;
     for (unsigned i = 0; i < 600 && (stream->out.len > 0 || stream->in.len > 0); i++) {
@@ -314,6 +322,60 @@ idle_clients_are_closed_at_the_timeout(void)
     CU_ASSERT_TRUE(idle->abort);
     CU_ASSERT_TRUE(slow->abort);
     CU_ASSERT_FALSE(busy->abort);
+    harness_close(h);
+}
+
+/* A clock that is set a year ahead must not close everybody. */
+static void
+the_timeout_is_not_by_the_wall_clock(void)
+{
+    struct harness *h = harness_open(HARNESS_POOL);
+    h->server.settings.timeout = 10;
+    struct stream *stream = harness_connect(h);
+    h->worker[0].now_ms += 365ull * 86400 * 1000;
+    for (unsigned i = 0; i < 200; i++) {
+        h->worker[0].now_us += 10000;
+        harness_turn(h);
+    }
+    CU_ASSERT_FALSE(stream->abort);
+    CU_ASSERT_STRING_EQUAL(harness_command(h, stream, "PING"), "+PONG\r\n");
+    harness_close(h);
+}
+
+/* Bytes of values that never become whole take no space of the pool, and are freed with their client. */
+static void
+half_sent_values_take_no_space(void)
+{
+    enum { CLIENTS = 1000 };
+    struct harness *h = harness_open(HARNESS_POOL);
+    static struct stream *stream[CLIENTS];
+    struct engine_info before, after;
+    engine_info(h->server.engine, &before);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        stream[i] = harness_connect(h);
+        feed_text(h, stream[i], "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1048576\r\nhalf");
+        harness_run(h);
+    }
+    struct stream *other = harness_connect(h);
+    CU_ASSERT_STRING_EQUAL(harness_command(h, other, "EXISTS k"), ":0\r\n");
+    engine_info(h->server.engine, &after);
+    CU_ASSERT_EQUAL(after.writable_bytes, before.writable_bytes);
+    feed_text(h, other, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$536870912\r\n");
+    harness_run(h);
+    CU_ASSERT_STRING_EQUAL(harness_output(other, NULL), "-ERR Protocol error: invalid bulk length\r\n");
+    harness_close(h);
+}
+
+static void
+empty_requests_have_no_reply(void)
+{
+    struct harness *h = harness_open(HARNESS_POOL);
+    struct stream *stream = harness_connect(h);
+    feed_text(h, stream, "\r\n*-10\r\n*0\r\n\r\n");
+    harness_run(h);
+    CU_ASSERT_EQUAL(stream->out.len, 0);
+    CU_ASSERT_EQUAL(stream->in.len, 0);
+    CU_ASSERT_STRING_EQUAL(harness_command(h, stream, "PING"), "+PONG\r\n");
     harness_close(h);
 }
 
@@ -499,6 +561,9 @@ static const struct unit_test tests[] = {
     {"the last commands are answered at the end of input", the_last_commands_are_answered_at_the_end_of_input},
     {"waiting for ever ends with the input", waiting_for_ever_ends_with_the_input},
     {"idle clients are closed at the timeout", idle_clients_are_closed_at_the_timeout},
+    {"the timeout is not by the wall clock", the_timeout_is_not_by_the_wall_clock},
+    {"half-sent values take no space", half_sent_values_take_no_space},
+    {"empty requests have no reply", empty_requests_have_no_reply},
     {"the client too many is told so", the_client_too_many_is_told_so},
     {"protected mode serves local peers only", protected_mode_serves_local_peers_only},
     {"a password must be given first", a_password_must_be_given_first},

@@ -31,18 +31,21 @@ harness_open_cores(uint64_t pool_size, unsigned cores)
 {
     struct harness *h = calloc(1, sizeof(*h));
     char error[256];
-    snprintf(h->folder, sizeof(h->folder), "/dev/shm/pollux-test-XXXXXX");
-    if (!mkdtemp(h->folder)) {
-        perror(h->folder);
+    char folder[] = "/dev/shm/pollux-test-XXXXXX", path[sizeof(folder) + 8];
+    if (!mkdtemp(folder)) {
+        perror(folder);
         exit(1);
     }
-    snprintf(h->path, sizeof(h->path), "%s/pool", h->folder);
-    const struct engine_options options = {.path = h->path, .create_size = pool_size, .cores = cores};
+    snprintf(path, sizeof(path), "%s/pool", folder);
+    const struct engine_options options = {.path = path, .create_size = pool_size, .cores = cores};
     h->server.engine = engine_open(&options, error, sizeof(error));
     if (!h->server.engine) {
         fprintf(stderr, "%s\n", error);
         exit(1);
     }
+    /* The mapping stays; a test that dies leaves nothing behind. */
+    unlink(path);
+    rmdir(folder);
     h->stats = aligned_alloc(64, (sizeof(*h->stats) + 63) / 64 * 64);
     memset(h->stats, 0, sizeof(*h->stats));
     settings_default(&h->server.settings);
@@ -73,8 +76,6 @@ harness_close(struct harness *h)
         core_offline(h->worker[i].core);
     }
     engine_close(h->server.engine);
-    unlink(h->path);
-    rmdir(h->folder);
     free(h->stats);
     free(h);
     bytes_drain();

@@ -13,7 +13,6 @@
 #define HARNESS_CORES 2
 
 struct harness {
-    char folder[64], path[96];
     struct server server;
     struct worker worker[HARNESS_CORES];
     struct stats_header *stats;

@@ -44,6 +44,24 @@ draw_names(struct plan *plan, struct random *random, unsigned hots, unsigned pre
         plan->hot[0] = plan->prefill[0];
 }
 
+/* A few splits, or many inserts into a small table, which is split again and again. */
+static void
+draw_growth(struct plan *plan, struct random *random)
+{
+    if (random_chance(random, 500)) {
+        draw_names(plan, random, between(random, 2, 24), between(random, 8, 44),
+                   random_chance(random, 200) ? CROWD : NAMES);
+        plan->operations = between(random, 4, 40);
+        plan->prefill_deleted = random_below(random, 4);
+    } else {
+        draw_names(plan, random, 40, between(random, 8, 14), NAMES);
+        plan->operations = between(random, 40, 80);
+        plan->weight[SET] += 16;
+    }
+    if (random_chance(random, 700))
+        plan->images = (struct image_plan){.exhaustive = 4, .seeded = 8, .limit = 5};
+}
+
 static void
 draw_theme(struct plan *plan, struct random *random)
 {
@@ -57,14 +75,7 @@ draw_theme(struct plan *plan, struct random *random)
         plan->prefill_deleted = random_below(random, 4);
         break;
     case THEME_GROWTH:
-        draw_names(plan, random, between(random, 2, 24), between(random, 8, 44),
-                   random_chance(random, 200) ? CROWD : NAMES);
-        plan->prefill_deleted = random_below(random, 4);
-        plan->operations = between(random, 4, 60);
-        if (random_chance(random, 600))
-            plan->weight[SET] += 8;
-        if (random_chance(random, 700))
-            plan->images = (struct image_plan){.exhaustive = 4, .seeded = 8, .limit = 5};
+        draw_growth(plan, random);
         break;
     case THEME_SPACE:
         draw_names(plan, random, between(random, 2, 6), between(random, 4, 14), CROWD);

@@ -145,8 +145,13 @@ class Instance:
         return self.script('stop', *(['--remove-pool'] if remove_pool else []), check=False)
 
     def __enter__(self):
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that __exit__ is not left out
         self.stop()
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *unused):

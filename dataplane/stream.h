@@ -35,7 +35,7 @@ struct stream {
 };
 TAILQ_HEAD(stream_list, stream);
 
-/* Replies a client has not taken yet; above the soft limit it is no longer decoded (back-pressure). */
+/* Replies a client has not taken yet; what goes beyond counts as backlog, which is limited (command/backlog.c). */
 #define STREAM_OUT_SOFT_LIMIT (256u << 10)
 
 /* What a transport offers to the core. All calls: the owning core's thread. */

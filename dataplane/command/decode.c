@@ -232,7 +232,7 @@ decode_stream(struct worker *worker, struct batch_requests *batch, struct stream
     }
     if (client->wait != WAIT_NOTHING)
         return STOP_DRY;
-    if (stream->out.len > STREAM_OUT_SOFT_LIMIT) {
+    if (!backlog_allows(client)) {
         session_wait(client, WAIT_OUTPUT);
         return STOP_DRY;
     }

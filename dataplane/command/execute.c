@@ -127,6 +127,8 @@ settle(struct worker *worker, struct request *request)
         client->last_ms = worker->now_ms;
         client->last_us = worker->now_us;
     }
+    if (out->len > STREAM_OUT_SOFT_LIMIT)
+        backlog_replied(client);
     session_dirty(client);
 }
 
@@ -139,7 +141,7 @@ session_execute(struct worker *worker, struct batch_requests *batch)
         struct stream *stream = client->stream;
         if (client->held || client->closing || stream->abort)
             continue;
-        if (stream->out.len > STREAM_OUT_SOFT_LIMIT) {
+        if (!backlog_allows(client)) {
             client->held = true;
             continue;
         }

@@ -38,8 +38,8 @@ session_start(struct worker *worker)
     sessions->parsers = 1;
     sessions->earliest_us = UINT64_MAX;
     TAILQ_INIT(&sessions->parked);
-    TAILQ_INIT(&sessions->stalled);
     worker->sessions = sessions;
+    backlog_start(worker);
     return 0;
 }
 
@@ -96,19 +96,11 @@ session_end(struct client *client)
     session_dirty(client);
 }
 
-static struct client_list *
-waiting_list(struct client *client)
-{
-    struct sessions *sessions = client->worker->sessions;
-    return client->wait == WAIT_TIME ? &sessions->parked : &sessions->stalled;
-}
-
 void
 session_wake(struct client *client)
 {
-    if (client->wait == WAIT_NOTHING)
-        return;
-    TAILQ_REMOVE(waiting_list(client), client, wait_link);
+    if (client->wait == WAIT_TIME)
+        TAILQ_REMOVE(&client->worker->sessions->parked, client, wait_link);
     client->wait = WAIT_NOTHING;
 }
 
@@ -117,9 +109,11 @@ session_wait(struct client *client, enum client_wait reason)
 {
     session_wake(client);
     client->wait = (uint8_t)reason;
-    TAILQ_INSERT_TAIL(waiting_list(client), client, wait_link);
+    if (reason != WAIT_TIME)
+        return;
     struct sessions *sessions = client->worker->sessions;
-    if (reason == WAIT_TIME && client->resume_at_us < sessions->earliest_us)
+    TAILQ_INSERT_TAIL(&sessions->parked, client, wait_link);
+    if (client->resume_at_us < sessions->earliest_us)
         sessions->earliest_us = client->resume_at_us;
 }
 
@@ -192,6 +186,7 @@ session_close(struct worker *worker, struct stream *stream)
     if (!client)
         return;
     session_wake(client);
+    backlog_forget(client);
     struct client *last = worker->clients[--worker->clients_used];
     worker->clients[client->index] = last;
     last->index = client->index;
@@ -249,20 +244,6 @@ tend_parked(struct worker *worker)
 }
 
 static void
-tend_stalled(struct worker *worker)
-{
-    struct sessions *sessions = worker->sessions;
-    struct client *client, *last;
-    unsigned looked = 0;
-    while ((client = next_waiting(&sessions->stalled, &last, &looked))) {
-        if (client->stream->out.len > STREAM_OUT_SOFT_LIMIT)
-            continue;
-        session_wake(client);
-        session_ready(client);
-    }
-}
-
-static void
 tend_idle(struct worker *worker)
 {
     struct sessions *sessions = worker->sessions;
@@ -286,7 +267,7 @@ bool
 session_tend(struct worker *worker)
 {
     tend_parked(worker);
-    tend_stalled(worker);
+    backlog_tend(worker);
     tend_idle(worker);
     session_sample(worker);
     return !TAILQ_EMPTY(worker->transport.ready);
@@ -299,7 +280,7 @@ session_deadline(const struct worker *worker)
     uint64_t deadline = sessions->earliest_us;
     if (worker->server->settings.timeout != 0 && sessions->sweep_us < deadline)
         deadline = sessions->sweep_us;
-    if (!TAILQ_EMPTY(&sessions->stalled) && worker->now_us + RETRY_US < deadline)
+    if (sessions->backlog.count > 0 && worker->now_us + RETRY_US < deadline)
         deadline = worker->now_us + RETRY_US;
     return deadline;
 }

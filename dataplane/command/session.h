@@ -7,10 +7,11 @@
  *     session_prepare    likely records for the writes                      (between batch_begin and batch_prepared)
  *     session_execute    in order of arrival; replies go to stream->out     (between batch_prepared and batch_commit)
  *     session_finish     after batch_commit: consume the input of what was done, count, put back what was held
- *     session_tend       a bounded look at parked, stalled and idle clients
+ *     session_tend       a bounded look at parked, slow and idle clients
  *
  * Per connection, order is kept: a command that is put off (COMMAND_DEFER), that waits for a time (COMMAND_PARK), or
- * that finds too much unread output before it holds back all later ones of its connection; they are decoded again.
+ * that finds too much unread output before it (backlog.c) holds back all later ones of its connection; they are decoded
+ * again.
  *
  * All calls: the core's thread. A stream may be opened or closed at any time except between session_decode and
  * session_finish. Whoever looks after streams puts one on transport.ready when it has new input or its end of input.

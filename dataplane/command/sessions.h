@@ -8,6 +8,14 @@
 
 #define PARSERS_KEPT 16
 
+/* Replies that clients have not taken, beyond STREAM_OUT_SOFT_LIMIT each; backlog.c tells the rules. */
+#define BACKLOG_SHARED (256ull << 20)
+struct backlog {
+    struct client_list clients; /* those with a share in it, by backlog_link */
+    unsigned count;
+    uint64_t bytes, shared, limit;
+};
+
 struct command_stats {
     uint64_t calls, ns, rejected, failed;
 };
@@ -26,8 +34,8 @@ struct sessions {
     struct resp_parser *parser[PARSERS_KEPT]; /* at rest; parser[0] is the one in use for whole commands */
     unsigned parsers;
     struct client_list parked;     /* WAIT_TIME */
-    struct client_list stalled;    /* WAIT_OUTPUT */
     uint64_t earliest_us;          /* of the parked ones */
+    struct backlog backlog;        /* WAIT_OUTPUT, and others that are behind */
     uint64_t sweep_us;             /* when to look for idle clients next */
     unsigned sweep_next;           /* and where */
     struct command_stats *command; /* [command_count] */
@@ -48,6 +56,21 @@ void session_end(struct client *client);
 /* Off any waiting list. */
 void session_wake(struct client *client);
 void session_wait(struct client *client, enum client_wait reason);
+
+void backlog_start(struct worker *worker);
+bool backlog_weigh(struct client *client);
+/* It has got a large reply, or is behind; one too much, and it is closed. */
+void backlog_replied(struct client *client);
+/* Wake those that have read, a bounded number. */
+void backlog_tend(struct worker *worker);
+void backlog_forget(struct client *client);
+
+/* May it be served, or must it read first? */
+static inline bool
+backlog_allows(struct client *client)
+{
+    return (client->stream->out.len <= STREAM_OUT_SOFT_LIMIT && !client->backlog) || backlog_weigh(client);
+}
 
 /* A second, the mean of the last 1.6 s. Any thread; a glance at another core's is as good as it gets. */
 double session_rate(const struct worker *worker, enum rate rate);

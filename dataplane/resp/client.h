@@ -14,7 +14,7 @@ struct command;
 struct resp_parser;
 struct worker;
 
-/* Why a client is not decoded although it may have input; clients that wait are on a list of their worker. */
+/* Why a client is not decoded although it may have input. */
 enum client_wait { WAIT_NOTHING, WAIT_TIME, WAIT_OUTPUT };
 
 struct client {
@@ -41,7 +41,8 @@ struct client {
     size_t decoded;        /* bytes of stream->in that the commands decoded in this batch take up */
     size_t consumed;       /* and those of them that were executed */
     unsigned index;        /* in worker->clients */
-    TAILQ_ENTRY(client) wait_link;
+    uint32_t backlog;      /* its share of the backlog: command/backlog.c */
+    TAILQ_ENTRY(client) wait_link, backlog_link;
 };
 TAILQ_HEAD(client_list, client);
 

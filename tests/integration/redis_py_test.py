@@ -56,6 +56,17 @@ def test_pipeline():
     equal(r.dbsize(), 5000)
 
 
+def test_pipeline_that_is_sent_before_it_is_read():
+    """redis-py reads no reply before all commands are sent: 100 MB of replies must not stop the server from reading."""
+    harness.fresh()
+    r = client()
+    r.set('k', 'x' * 1000)
+    with r.pipeline(transaction=False) as pipe:
+        for _ in range(100000):
+            pipe.get('k')
+        equal(set(pipe.execute()), {b'x' * 1000})
+
+
 def test_scan_iter():
     harness.fresh()
     r = client(decode_responses=True)

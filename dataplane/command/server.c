@@ -5,6 +5,7 @@
 
 #include "dataplane/command/clients.h"
 #include "dataplane/command/keyspace.h"
+#include "dataplane/command/sessions.h"
 #include "dataplane/command/table.h"
 #include "dataplane/command/text.h"
 
@@ -123,10 +124,12 @@ command_shutdown(struct worker *worker, struct request *request)
     }
     if ((abort && (save || nosave || modifier)) || (save && nosave))
         return done_syntax_error(client);
-    if (abort)
+    if (abort) {
         reply_error(client, "ERR No shutdown in progress.");
-    else
-        atomic_store(&worker->server->stop, true);
+        return COMMAND_DONE;
+    }
+    session_end(client); /* the reply to a later command would pass for this one's */
+    atomic_store(&worker->server->stop, true);
     return COMMAND_DONE;
 }
 

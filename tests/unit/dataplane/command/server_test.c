@@ -49,8 +49,9 @@ shutdown_stops_the_server(void)
     struct stream *stream = harness_connect(h);
     TALK(h, stream, refused);
     CU_ASSERT_FALSE(h->server.stop);
-    CU_ASSERT_STRING_EQUAL(harness_command(h, stream, "SHUTDOWN NOSAVE NOW"), "");
+    CU_ASSERT_STRING_EQUAL(harness_command(h, stream, "SHUTDOWN NOSAVE NOW\r\nPING"), "");
     CU_ASSERT_TRUE(h->server.stop);
+    CU_ASSERT_TRUE(stream->close_after_out);
     harness_close(h);
 }
 

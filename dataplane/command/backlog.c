@@ -4,7 +4,8 @@
  * so one that is behind must be served on, or both sides wait for ever; but memory has an end. Each client may owe
  * STREAM_OUT_SOFT_LIMIT; what goes beyond is the backlog, of which all clients of a core together may have
  * BACKLOG_SHARED. After that, those with a share in it are not decoded until they have read (back-pressure). A single
- * huge reply may still lift the backlog over its limit: then its client is closed, as Redis does.
+ * huge reply may still lift the backlog over its limit: then its client is closed, as Redis does. A client that has
+ * not given its password has no share: it is closed when it is behind (CVE-2025-21605).
  */
 #include <unistd.h>
 
@@ -46,7 +47,7 @@ backlog_weigh(struct client *client)
 {
     struct backlog *backlog = &client->worker->sessions->backlog;
     account(backlog, client, client->stream->out.len);
-    return !client->backlog || (backlog->bytes < backlog->shared && !session_needs_auth(client));
+    return !client->backlog || backlog->bytes < backlog->shared;
 }
 
 void
@@ -55,7 +56,7 @@ backlog_replied(struct client *client)
     struct backlog *backlog = &client->worker->sessions->backlog;
     struct stream *stream = client->stream;
     account(backlog, client, stream->out.len);
-    if (!client->backlog || backlog->bytes <= backlog->limit)
+    if (!client->backlog || (backlog->bytes <= backlog->limit && !session_needs_auth(client)))
         return;
     client->worker->stats->counter[COUNTER_connections_behind]++;
     client->closing = true;
